@@ -164,6 +164,7 @@ func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs
 		if n.Feasible, err = s.keys.Feasible(d.Relation, &d.Grouping); err != nil {
 			return result{}, err
 		}
+		d.Release.Feasible = n.Feasible
 	}
 	s.nodes = append(s.nodes, n)
 	return r, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
-	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/planner/plan"
 	"scrim/planner/release"
 	"scrim/planner/tree"
@@ -18,7 +18,8 @@ import (
 // the answer is.
 type declared struct {
 	tree.KnownRows
-	name, note string
+	name string
+	note remark.Remark
 }
 
 func (n *declared) String() string { return n.name }
@@ -30,11 +31,10 @@ func (n *declared) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node,
 
 // RowIter implements sql.ExecSourceRel.
 func (n *declared) RowIter(ctx *sql.Context, row sql.Row) (sql.RowIter, error) {
-	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: refuse.MySQLErrno, Message: n.note})
+	remark.Begin(ctx)
+	remark.Add(ctx, n.note)
 	return n.KnownRows.RowIter(ctx, row)
 }
-
-const declaredKeysNote = "The values are those that are declared for the columns; whether there are rows is not told."
 
 // declaredKeys is a GROUP BY of public keys without an aggregate: its rows are known before any is
 // read.
@@ -45,7 +45,7 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *release.Aggregation, out
 	if err != nil {
 		return result{}, err
 	}
-	n := &declared{name: "DeclaredValues", note: declaredKeysNote}
+	n := &declared{name: "DeclaredValues", note: remark.New(remark.Declared, "The values are those that are declared for the columns; whether there are rows is not told.").With("Ask for COUNT(*) beside them.")}
 	n.Columns = slices.Clone(g.Schema(s.ctx))
 	for i, e := range g.SelectDeps {
 		var id sql.ColumnId

@@ -10,12 +10,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
-
-const declaredEndsNote = "MIN and MAX are the ends of the range that is declared for the column, not values of rows. DP_QUANTILE(x, 0.99) tells of the rows, privately."
 
 // Tools ask for the ends of a column before they draw a slider or an axis: SELECT MIN(x), MAX(x)
 // FROM t. The least and the greatest value are each one person's, and have no private form. What a
@@ -46,7 +45,9 @@ func (s *statement) declaredRange(g *plan.GroupBy, r *rel.Relation) (out result,
 	}
 	leaf := tree.NoRows(s.ctx, g)
 	leaf.Rows = []sql.Row{row}
-	return result{node: &declared{*leaf, "DeclaredRange", declaredEndsNote}}, true, nil
+	note := remark.New(remark.Declared, "MIN and MAX are the ends of the range that is declared for the column, not values of rows.").
+		With("DP_QUANTILE(x, 0.99) tells of the rows, privately.")
+	return result{node: &declared{*leaf, "DeclaredRange", note}}, true, nil
 }
 
 // declaredEnd is the declared least or greatest value of the column that an aggregate is of.

@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -40,7 +41,7 @@ func (s *statement) isPreview(n sql.Node) bool {
 
 // previewed is the empty answer to a preview.
 func (s *statement) previewed(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	return &declared{KnownRows: *tree.NoRows(s.ctx, n), name: "EmptyPreview", note: "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds."}, transform.NewTree, nil
+	return &declared{KnownRows: *tree.NoRows(s.ctx, n), name: "EmptyPreview", note: remark.Plain(remark.EmptyPreview)}, transform.NewTree, nil
 }
 
 // preview refuses LIMIT over rows of persons.

@@ -21,6 +21,7 @@ var tableDocs = map[string]string{
 	"domains":                "Declared public domains.",
 	"errors":                 "Every refusal with its SQLSTATE, cause and remedy.",
 	"functions":              "The aggregate functions with options and examples.",
+	"last_warnings":          "The warnings and notes on the last private statement of this connection, for clients that drop MySQL's. They stay until the next private statement.",
 	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries. Of entries that were archived, a line with the outcome archive says where they are.",
 	"policies":               "What each table is declared to be, and its defaults.",
 	"procedures":             "The procedures for DBAs.",
@@ -28,6 +29,7 @@ var tableDocs = map[string]string{
 	"replays":                "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",
 	"scales":                 "Declared standard deviations of columns.",
 	"variables":              "The session variables.",
+	"warnings":               "Every warning on answers with its level, cause and remedy.",
 }
 
 // Tables documents the tables of dp in the order of their names.

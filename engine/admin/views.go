@@ -15,6 +15,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 )
 
 // views lists the tables of dp in the order of their names.
@@ -41,6 +42,8 @@ func (a *Admin) policyTables() []*table {
 		newTable("functions", functionRows,
 			text("name"), text("aliases"), text("function_type"), text("signature"), text("result"),
 			text("weight"), text("options"), text("description"), text("example")),
+		newTable("last_warnings", lastWarnings,
+			text("level"), text("code"), text("message"), text("remedy"), count("cells"), count("of_cells")),
 		a.ledgerTable(),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
@@ -54,7 +57,35 @@ func (a *Admin) policyTables() []*table {
 			text("table_name"), text("column_name"), count("size"), text("scales")),
 		newTable("variables", variableRows,
 			text("name"), text("default_value"), text("value_range"), text("description")),
+		newTable("warnings", warningRows,
+			text("code"), text("level"), count("errno"), text("cause"), text("remedy")),
 	}
+}
+
+// lastWarnings are the remarks on the last private statement of the session that asks, for clients
+// that drop MySQL's warnings.
+func lastWarnings(ctx *sql.Context) ([]sql.Row, error) {
+	k, ok := ctx.Session.(remark.Keeper)
+	if !ok {
+		return nil, nil
+	}
+	var out []sql.Row
+	for _, r := range k.Remarks() {
+		row := sql.Row{string(r.Level()), string(r.Code), r.Text, r.Help(), nil, nil}
+		if r.Of > 0 {
+			row[4], row[5] = int64(r.Cells), int64(r.Of)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+func warningRows(*sql.Context) ([]sql.Row, error) {
+	var out []sql.Row
+	for _, e := range remark.Table {
+		out = append(out, sql.Row{string(e.Code), string(e.Level), int64(refuse.MySQLErrno), e.Cause, e.Remedy})
+	}
+	return out, nil
 }
 
 func (a *Admin) policies(*sql.Context) ([]sql.Row, error) {

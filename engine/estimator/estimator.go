@@ -59,9 +59,13 @@ const (
 type Estimate struct {
 	Values []float64 // one entry; several for DP_QUANTILES and vectors
 	Status Status
-	Needed int64     // with TooFew: the number of persons that would do
-	StdErr []float64 // standard deviation of the noise of each value, NaN where it is not known
-	Error  *Error    // the law of the values' error; nil where only the standard errors are known
+	Needed int64 // with TooFew, or where values are NaN for it: the number of persons that would do
+	// where values of groups are NaN for the noisy number of their persons or rows: how many would
+	// do
+	NeededRows int64
+	StdErr     []float64 // standard deviation of the noise of each value, NaN where it is not known
+	// the law of the values' error; nil where only the standard errors are known
+	Error *Error
 }
 
 // Estimator is one mechanism with all its public parameters fixed: a description and a release.

@@ -9,7 +9,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator"
-	"scrim/functions"
 	"scrim/planner/plan"
 )
 
@@ -51,8 +50,7 @@ func decodeAnswer(b []byte) (*answer, bool) {
 }
 
 // rows turns a released answer into the rows of the node's schema. It is post-processing.
-func (a *answer) rows(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
-	needed, absent := make([]int64, len(r.Aggregates)), make([]bool, len(r.Aggregates))
+func (a *answer) rows(r *plan.Release) ([]sql.Row, error) {
 	rows := make([]sql.Row, 0, len(a.Groups))
 	for _, g := range a.ordered(r) {
 		keys, err := g.keys(r)
@@ -65,25 +63,21 @@ func (a *answer) rows(ctx *sql.Context, r *plan.Release) ([]sql.Row, error) {
 			case o.Key >= 0:
 				row[i] = keys[o.Key]
 			case o.Aggregate >= 0:
-				est := g.Estimates[o.Aggregate]
-				if est.Status == estimator.TooFew {
-					needed[o.Aggregate] = max(needed[o.Aggregate], est.Needed)
-					continue
-				}
-				row[i] = r.Aggregates[o.Aggregate].Value(o, est)
-				absent[o.Aggregate] = absent[o.Aggregate] || row[i] == nil && o.ErrorBar == functions.NoErrorBar && r.Aggregates[o.Aggregate].Groups != nil
+				row[i] = g.value(r, o)
 			}
 		}
 		rows = append(rows, row)
 	}
-	for i, n := range needed {
-		if n > 0 {
-			ctx.Session.Warn(tooFew(r.Aggregates[i].Text, n))
-		} else if absent[i] {
-			ctx.Session.Warn(tooFewRows(r.Aggregates[i].Text))
-		}
-	}
 	return rows, nil
+}
+
+// value is the SQL value of an output of an aggregate: NULL where too few persons contribute.
+func (g *answerGroup) value(r *plan.Release, o plan.Output) any {
+	est := g.Estimates[o.Aggregate]
+	if est.Status == estimator.TooFew {
+		return nil
+	}
+	return r.Aggregates[o.Aggregate].Value(o, est)
 }
 
 // ordered returns the groups in the order of the keys as the statement has them: GROUP BY b, a is

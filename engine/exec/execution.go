@@ -10,6 +10,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/planner/plan"
 )
 
@@ -72,7 +73,7 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	}
 	rows := make(map[*plan.Release][]sql.Row, len(answers))
 	for _, r := range e.statement.Releases {
-		if rows[r], err = answers[r].rows(ctx, r); err != nil {
+		if rows[r], err = answers[r].rows(r); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +81,24 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	if e.x.Ran != nil {
 		e.x.Ran(ctx, len(found), len(answers)-len(found))
 	}
-	return rows, nil
+	return rows, e.tell(ctx, answers, len(answers) > len(found))
+}
+
+// tell tells the client the remarks on the statement's answers, charged ones and stored ones. Under
+// dp_warnings = 'error' one of them that is a warning ends the statement. The answers have been
+// paid for and kept by then, and the statement without that parameter has the same releases.
+func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, charged bool) error {
+	list := remarks(e.statement, answers)
+	remark.Add(ctx, list...)
+	worst, weak := remark.Gravest(list)
+	if !weak || !e.statement.Strict {
+		return nil
+	}
+	cost := "It is a stored answer, for which nothing was charged now."
+	if charged {
+		cost = "The charge was made, and stands."
+	}
+	return refuse.New(refuse.WeakAnswer, "%s Under dp_warnings = 'error' the answer is not shown. %s", worst.Message(), cost)
 }
 
 // answers makes the answers that were not found, after one charge for all of them.
@@ -163,18 +181,4 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 		e.remember(r, made[i])
 	}
 	return nil
-}
-
-// tooFewRows is the warning for what is answered in all groups at once and is NULL in some of them.
-func tooFewRows(text string) *sql.Warning {
-	return warning("Of %s, a sum or a mean is NULL where the noisy number of persons, or of rows in the group, is under the method's minimum. The charge stands.", text)
-}
-
-// tooFew is the warning for aggregates that are NULL because too few persons contribute.
-func tooFew(text string, needed int64) *sql.Warning {
-	return warning("%s is NULL where its noisy number of persons is under the method's minimum; about %d persons are needed. The charge stands.", text, needed)
-}
-
-func warning(format string, args ...any) *sql.Warning {
-	return &sql.Warning{Level: "Warning", Code: refuse.MySQLErrno, Message: fmt.Sprintf(format, args...)}
 }

@@ -13,6 +13,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
@@ -78,6 +79,7 @@ func (x *Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, e
 				With("End it with COMMIT, ROLLBACK or UNLOCK TABLES, and ask then.")
 		}
 	}
+	remark.Begin(ctx)
 	e := &execution{x: x, statement: s, principal: x.Principal(ctx), text: digest.Redact(s.Text)}
 	e.digest = digest.Of(e.text)
 	if x.Roles != nil {

@@ -9,6 +9,7 @@ import (
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
+	"scrim/internal/remark"
 	"scrim/planner/lower"
 )
 
@@ -37,6 +38,7 @@ func Text() string {
 	section("Session variables", variables())
 	section("Tables of the database `dp`", tables())
 	section("Functions on protected rows", allowList())
+	section("Warnings", warnings())
 	section("Refusals", refusals())
 	return b.String()
 }
@@ -64,6 +66,15 @@ func allowList() string {
 	b.WriteString("Deterministic and total; where one would fail on a row, its value is NULL.\n\n| function | remark |\n| --- | --- |\n")
 	for _, f := range lower.Functions() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.Remark)
+	}
+	return b.String()
+}
+
+func warnings() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Warnings and notes on answers have the number %d as well; their messages begin with the code.\n\n| code | level | cause | remedy |\n| --- | --- | --- | --- |\n", refuse.MySQLErrno)
+	for _, e := range remark.Table {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", e.Code, e.Level, e.Cause, e.Remedy)
 	}
 	return b.String()
 }

@@ -1,5 +1,7 @@
 package session
 
+import "scrim/internal/remark"
+
 // Diagnostics is what a statement does to the messages of the one before it.
 type Diagnostics int
 
@@ -44,3 +46,10 @@ func (s *Session) ClearWarnings() {
 		s.BaseSession.ClearWarnings()
 	}
 }
+
+// KeepRemarks implements remark.Keeper. Unlike MySQL's messages they stay while other statements
+// than private ones run, for clients that send some of their own in between.
+func (s *Session) KeepRemarks(list []remark.Remark) { s.remarks = list }
+
+// Remarks implements remark.Keeper.
+func (s *Session) Remarks() []remark.Remark { return s.remarks }

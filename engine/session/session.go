@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/quota"
+	"scrim/internal/remark"
 	"scrim/internal/turns"
 )
 
@@ -60,12 +61,14 @@ type Session struct {
 	quota        *quota.Account // nil without bounds
 	seat         *turns.Seat    // nil without turns
 	diagnostics  diagnostics
+	remarks      []remark.Remark // on the last private statement
 }
 
 var (
 	_ sql.Session               = (*Session)(nil)
 	_ sql.TransactionSession    = (*Session)(nil)
 	_ sql.LifecycleAwareSession = (*Session)(nil)
+	_ remark.Keeper             = (*Session)(nil)
 )
 
 // New wraps the base session of an authenticated client.

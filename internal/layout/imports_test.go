@@ -51,6 +51,7 @@ var rules = []struct {
 	reason string
 }{
 	{"scrim/internal/refuse", nil, "the vocabulary of refusals is a leaf"},
+	{"scrim/internal/remark", []string{"scrim/internal/refuse"}, "the vocabulary of remarks knows no plans and no sessions"},
 	{"scrim/internal/params", nil, "the table of parameters is a leaf"},
 	{"scrim/internal/spill", nil, "memory knows nothing of what lies in it"},
 	{"scrim/internal/digest", []string{"scrim/internal/sqltext"}, "taking literals out of a text needs nothing else"},
@@ -96,7 +97,7 @@ var rules = []struct {
 	{"scrim/engine/statement/trace", []string{"scrim/engine/audit", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/engine/store", "scrim/engine/watch", "scrim/internal/digest", "scrim/internal/refuse", "scrim/planner/plan"}, "what is noted of statements does not run them"},
 	{"scrim/engine/price", []string{"scrim/accounting", "scrim/engine/admin", "scrim/engine/exec", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/internal/refuse", "scrim/planner"}, "prices are told, and nothing is charged"},
 	{"scrim/engine/simulate", []string{"scrim/accounting", "scrim/engine/admin", "scrim/engine/collect", "scrim/engine/collections", "scrim/engine/exec", "scrim/engine/mysqlerr", "scrim/engine/session", "scrim/engine/statement/processlist", "scrim/internal/refuse", "scrim/planner"}, "a simulation needs no server"},
-	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/spill"}, "it runs plans, and makes none"},
+	{"scrim/engine/exec", []string{"scrim/planner/plan", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/digest", "scrim/internal/panics", "scrim/internal/params", "scrim/internal/processors", "scrim/internal/refuse", "scrim/internal/remark", "scrim/internal/spill"}, "it runs plans, and makes none"},
 	{"scrim/planner/rule", []string{"scrim/internal/refuse"}, "a rule is a name"},
 	{"scrim/planner/tree", nil, "bound trees know nothing of privacy"},
 	{"scrim/planner/stored", []string{"scrim/planner/plan", "scrim/catalog", "scrim/engine/store"}, "what is stored is known before what is asked of it"},
@@ -115,7 +116,7 @@ var rules = []struct {
 	{"scrim/planner/parse", []string{"scrim/functions"}, "syntax trees alone"},
 	{"scrim/planner/plan", []string{"scrim/planner/tree", "scrim/functions", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse"}, "a plan is a value"},
 	{"scrim/planner/lower", []string{"scrim/planner/tree", "scrim/functions", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/refuse", "scrim/internal/sqltext"}, "expressions know no plans"},
-	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
+	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/remark", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
 }
 
 func TestArrowsPointOneWay(t *testing.T) {

@@ -90,7 +90,7 @@ func TestTexts(t *testing.T) {
 		{GroupBy.Range(), "auto, vector, separate"},
 		{GroupBy.Want(), "auto, vector or separate"},
 		{Rewrite.Want(), "ON or OFF"},
-		{Names(Global), "dp_preview"},
+		{Names(Global), "dp_preview or dp_warnings"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

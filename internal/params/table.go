@@ -21,6 +21,9 @@ const (
 	PreviewRefuse = "refuse"
 	PreviewEmpty  = "empty"
 
+	WarningsShow  = "show"
+	WarningsError = "error"
+
 	LowNRefuse = "refuse"
 	LowNNull   = "null"
 )
@@ -75,6 +78,15 @@ var (
 		Doc: "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0: none."}
 )
 
+// What is told of an answer.
+var (
+	// Warnings is not one of what a table sets: it changes neither a cost nor an answer, and a tool
+	// that has not been made for it would take the error for a failure.
+	Warnings = &Parameter{Name: "dp_warnings", Kind: Words, Words: []string{WarningsShow, WarningsError},
+		Places: Session | Global | Hint, Initial: WarningsShow,
+		Doc: "What becomes of an answer that a warning is about (an empty result, NULL for too few persons, a wide error): it is shown with the warning, or the statement ends with error 45020, after its charge. With show the same statement then gets the stored answer for nothing."}
+)
+
 // What the session may see.
 var (
 	CollectionLowN = &Parameter{Name: "dp_collection_low_n", Kind: Words, Words: []string{LowNRefuse, LowNNull},
@@ -106,7 +118,7 @@ var (
 
 // All lists the parameters in the order of the documentation.
 var All = []*Parameter{
-	Epsilon, Delta, Rho, MaxGroups, GroupBy, Method, Pilot, Preview, Rewrite, TargetError, CollectionLowN, Raw,
+	Epsilon, Delta, Rho, MaxGroups, GroupBy, Method, Pilot, Preview, Rewrite, TargetError, Warnings, CollectionLowN, Raw,
 	MaxEpsilon, MaxRowsPerUnit, MinGroupUnits, MaxPersons, ShareReplays,
 }
 

@@ -19,7 +19,7 @@ import (
 
 // errorBarOf is that of an aggregate whose values are its answer.
 func errorBarOf(a *Aggregate) plan.ErrorBar {
-	t := plan.ErrorBar{Value: func(v float64) float64 { return v }}
+	t := plan.ErrorBar{Text: a.Text, Value: func(v float64) float64 { return v }}
 	if a.Vector != nil || a.Call.Function.Result == functions.JSON {
 		t.At = -1
 	}

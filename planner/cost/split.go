@@ -76,7 +76,7 @@ func (s *Divider) Finish() error {
 	if err != nil {
 		return err
 	}
-	st := &plan.Statement{Text: s.ctx.Query()}
+	st := &plan.Statement{Text: s.ctx.Query(), Strict: s.params.Strict()}
 	entities := map[string]privacy.Loss{}
 	for _, d := range s.aggregations {
 		if err := s.complete(d, accounts); err != nil {
@@ -91,6 +91,7 @@ func (s *Divider) Finish() error {
 		}
 	}
 	for _, a := range sorted(accounts) {
+		st.Epsilon, st.Rho = least(st.Epsilon, a.total.Epsilon), least(st.Rho, a.total.Rho)
 		st.Tables = append(st.Tables, plan.Charge{Account: a.policy.Account, Table: a.name, Loss: a.loss})
 		if m := a.policy.Defaults.MaxEpsilon; m > 0 && !a.fixed.Add(a.targeted).Zero() {
 			if eps := float64(privacy.EpsilonOf(privacy.Loss{Rho: a.loss.Rho, Pure: a.loss.Pure}, privacy.Delta(a.total.Delta))); eps > m {
@@ -106,6 +107,14 @@ func (s *Divider) Finish() error {
 		n.Statement = st
 	}
 	return nil
+}
+
+// least is the smaller of two numbers of which 0 stands for none.
+func least(x, y float64) float64 {
+	if x == 0 || y == 0 {
+		return max(x, y)
+	}
+	return min(x, y)
 }
 
 // accounts resolves the parameters of every protected table that the statement touches.

@@ -14,7 +14,8 @@ import (
 // ErrorBar is how error bars of one column are made from an estimate: post-processing of what is
 // released, like the answer itself.
 type ErrorBar struct {
-	At    int // place among the values; -1: all of them, as an array
+	Text  string // of the column, as a client would write it
+	At    int    // place among the values; -1: all of them, as an array
 	Value func(steps float64) float64
 	Count bool // whole, and where it is COUNT at least 0
 	Clamp bool
@@ -58,6 +59,17 @@ func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
 		return lo
 	}
 	return hi
+}
+
+// WideLevel is the level of the interval by which an error is called wide.
+const WideLevel = 0.95
+
+// Wide reports whether value i of an estimate is wide: whether its interval reaches farther from it
+// than half of its size. It is false where the error is not known.
+func (t ErrorBar) Wide(e estimator.Estimate, i int) bool {
+	lo, hi := errorbar.Interval(e, i, WideLevel)
+	v := t.Value(e.Values[i])
+	return math.Max(v-t.Value(lo), t.Value(hi)-v) > math.Abs(v)/2
 }
 
 // known is a number as an SQL value: NULL for one that is not known or has no bound.

@@ -20,6 +20,11 @@ type Statement struct {
 	// it touches in full, and each entity once.
 	Tables   []Charge
 	Entities []Charge
+	// Epsilon or Rho is the dp_epsilon or dp_rho that the statement was planned with, the least of
+	// its tables'; the other is 0.
+	Epsilon, Rho float64
+	// Strict says that an answer which a warning is about ends the statement (dp_warnings).
+	Strict bool
 }
 
 // Charge is the loss that a statement puts on one account.
@@ -47,9 +52,11 @@ type Release struct {
 	// groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	PerUnit    int
 	Aggregates []Aggregate
-	Output     []Output // one per column of a row of its answer, of which each node shows some
-	Schema     sql.Schema
-	Choice     Grouping // of answering groups together or apart
+	// of the rows of public keys, which the nodes show; nil for all
+	Feasible []bool
+	Output   []Output // one per column of a row of its answer, of which each node shows some
+	Schema   sql.Schema
+	Choice   Grouping // of answering groups together or apart
 	// Persons is a SELECT of one BIGINT that counts the persons of the table, from its unit column
 	// alone. It is set where an aggregate takes their number as public (estimator.Input.Persons),
 	// and "" elsewhere.

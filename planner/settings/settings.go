@@ -42,6 +42,12 @@ func (p *Settings) EmptyPreviews() bool {
 	return v.Word == params.PreviewEmpty
 }
 
+// Strict reports whether an answer that a warning is about ends the statement.
+func (p *Settings) Strict() bool {
+	v, _ := p.nearest(params.Warnings)
+	return v.Word == params.WarningsError
+}
+
 // MaxGroups returns the number of groups a unit may be in: 0 when nothing sets it.
 func (p *Settings) MaxGroups(tables []rel.Protected) int {
 	if v, set := p.nearest(params.MaxGroups); set {

@@ -30,6 +30,9 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 			if p.Measure.mean() {
 				rows, x := s.sums[at+1], e.Error
 				v, d = p.ratio(v, d, rows, s.sigma[at+1], centres[k])
+				if v != v {
+					e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(s.sigma[at+1]))))
+				}
 				noise, x.Under[g*size+k] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
 				x.Centre[g*size+k] = p.means.Value(float64(centres[k].centre))
 			}
@@ -67,10 +70,13 @@ func (r release) Bias() string {
 // ratio returns c + differences/rows as a value within the public range, with the standard
 // deviation of the noise; NaN where the rows are too few.
 func (p part) ratio(differences, sigma, rows, sigmaRows float64, c centring) (v, stdErr float64) {
-	if rows < max(meanZ*sigmaRows, leastRows) {
+	if rows < enoughRows(sigmaRows) {
 		return math.NaN(), math.NaN()
 	}
 	ratio := differences / rows
 	v = min(max(float64(c.centre)+ratio, float64(p.means.Lo)), float64(p.means.Hi))
 	return p.means.Value(v), p.means.Value(math.Hypot(sigma, ratio*sigmaRows) / rows)
 }
+
+// enoughRows is the noisy number of rows or persons of a group from which a mean is shown.
+func enoughRows(sigma float64) float64 { return max(meanZ*sigma, leastRows) }

@@ -34,6 +34,7 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 		return e
 	}
 	e = r.blank()
+	e.Needed = needed
 	for j := range e.Values {
 		e.Values[j], e.StdErr[j] = math.NaN(), math.NaN()
 	}

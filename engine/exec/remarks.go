@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/errorbar"
+	"scrim/functions"
+	"scrim/internal/params"
+	"scrim/internal/remark"
+	"scrim/planner/plan"
+)
+
+// remarks is what the reader of a statement's answers has to know of them: one remark a kind, with
+// the number of values that it is about.
+//
+// It is a function of the plan, which is public, and of the answers, which are released: their
+// keys, values, standard errors, error laws and states (estimator.Estimate). So it is
+// post-processing of what the statement's loss has paid for, under add-remove and replace-one
+// alike, and a replay has the same remarks. Where keys are selected, the groups of an answer are
+// the selected ones: nothing here knows of others, whether there are any or none.
+func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Remark {
+	var list []remark.Remark
+	var few, wide tally
+	for _, r := range s.Releases {
+		a := answers[r]
+		if a == nil {
+			continue
+		}
+		if r.Selection != nil {
+			list = append(list, keysRemark(s, r, len(a.Groups)))
+		}
+		groups := a.shown(r)
+		for _, o := range r.Output {
+			if o.Aggregate >= 0 && o.ErrorBar == functions.NoErrorBar {
+				few.add(r, o, groups, isNull, neededText)
+				wide.add(r, o, groups, isWide, nil)
+			}
+		}
+	}
+	if few.cells > 0 {
+		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them").
+			With("Ask for coarser groups or with a larger loss: %s.", larger(s)))
+	}
+	if wide.cells > 0 {
+		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it").
+			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with a larger loss: %s.", larger(s)))
+	}
+	remark.Sort(list)
+	return list
+}
+
+// keysRemark is about keys that are selected privately, of which so many are answered: their number
+// is released, and the threshold is public. How many keys were not selected is private.
+func keysRemark(s *plan.Statement, r *plan.Release, groups int) remark.Remark {
+	rule := fmt.Sprintf("a noisy number of %d persons or more; one of %d persons is shown with a probability of 95 %% at least",
+		r.Selection.Threshold(), r.Selection.MinPersons())
+	if groups == 0 {
+		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
+			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", larger(s), declaration(r)).
+			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
+	}
+	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
+		With("Declared keys are all answered: %s.", declaration(r)).
+		Briefly("%d keys answered, those of fewer than about %d persons left out", groups, r.Selection.Threshold())
+}
+
+// plainKey is the name of a grouping expression that is a column.
+var plainKey = regexp.MustCompile("^(?:[\\w$]+\\.)?([\\w$]+)$")
+
+// declaration is how a DBA declares the keys of a release. It names the column where the key is one
+// and the statement reads one table.
+func declaration(r *plan.Release) string {
+	table, column := "table", "column"
+	if len(r.Reads) == 1 && len(r.Keys) == 1 {
+		if m := plainKey.FindStringSubmatch(r.Keys[0].Name); m != nil {
+			table, column = r.Reads[0].String(), m[1]
+		}
+	}
+	return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", table, column)
+}
+
+// larger is how the statement is asked with four times its loss parameter, where there is room.
+func larger(s *plan.Statement) string {
+	p, now := params.Epsilon, s.Epsilon
+	if now == 0 {
+		p, now = params.Rho, s.Rho
+	}
+	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%.4g) */ …", p.Name, math.Min(4*now, p.Max))
+}
+
+// shown are the groups that the statement shows, in its order.
+func (a *answer) shown(r *plan.Release) []answerGroup {
+	groups := a.ordered(r)
+	if len(r.Feasible) != len(groups) {
+		return groups
+	}
+	var out []answerGroup
+	for i, g := range groups {
+		if r.Feasible[i] {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// tally counts the values of a statement that something is the matter with.
+type tally struct {
+	cells, of int
+	texts     []string // by aggregate
+}
+
+// add counts the values of an output in some groups; more, if not nil, says more of them.
+func (t *tally) add(r *plan.Release, o plan.Output, groups []answerGroup, hit func(*plan.Release, plan.Output, *answerGroup) bool, more func(int, []answerGroup) string) {
+	cells := 0
+	for i := range groups {
+		if hit(r, o, &groups[i]) {
+			cells++
+		}
+	}
+	t.cells, t.of = t.cells+cells, t.of+len(groups)
+	if cells == 0 {
+		return
+	}
+	text := nameOf(&r.Aggregates[o.Aggregate], o.Part)
+	if len(groups) > 1 {
+		text += fmt.Sprintf(" in %d of %d groups", cells, len(groups))
+	}
+	if more != nil {
+		text += more(o.Aggregate, groups)
+	}
+	t.texts = append(t.texts, text)
+}
+
+// nameOf is a column of an aggregate as a client would write it.
+func nameOf(a *plan.Aggregate, part int) string {
+	if part < len(a.ErrorBars) {
+		return clipped(a.ErrorBars[part].Text)
+	}
+	return clipped(a.Text)
+}
+
+// mostNamed is how many aggregates a remark names, and mostText how long a name may be.
+const (
+	mostNamed = 4
+	mostText  = 60
+)
+
+func clipped(text string) string {
+	if r := []rune(text); len(r) > mostText {
+		return string(r[:mostText]) + "…"
+	}
+	return text
+}
+
+// remark words what was counted.
+func (t *tally) remark(c remark.Code, what string) remark.Remark {
+	named := t.texts
+	if len(named) > mostNamed {
+		named = append(named[:mostNamed:mostNamed], fmt.Sprintf("and %d more", len(t.texts)-mostNamed))
+	}
+	return remark.New(c, "%s: %s. The charge stands.", what, strings.Join(named, "; ")).In(t.cells, t.of)
+}
+
+// isNull: too few persons, or rows of the group, by released numbers of them.
+func isNull(r *plan.Release, o plan.Output, g *answerGroup) bool { return g.value(r, o) == nil }
+
+// neededText tells how many persons would do in the group that needs most, by released numbers.
+func neededText(aggregate int, groups []answerGroup) string {
+	persons, rows := int64(0), int64(0)
+	for _, g := range groups {
+		e := g.Estimates[aggregate]
+		persons, rows = max(persons, e.Needed), max(rows, e.NeededRows)
+	}
+	switch {
+	case persons > 0:
+		return fmt.Sprintf(" (about %d persons are needed)", persons)
+	case rows > 0:
+		return fmt.Sprintf(" (about %d persons, or rows, of a group are needed)", rows)
+	}
+	return ""
+}
+
+// isWide: the 95 % interval reaches farther from the value than half of it. Of vectors it is the
+// radius beside the norm; of several values of one answer the widest counts. Where no error is
+// known nothing is said.
+func isWide(r *plan.Release, o plan.Output, g *answerGroup) bool {
+	e, bars := g.Estimates[o.Aggregate], r.Aggregates[o.Aggregate].ErrorBars
+	if e.Status != estimator.OK || o.Part >= len(bars) {
+		return false
+	}
+	bar := bars[o.Part]
+	if bar.At >= 0 {
+		return bar.Wide(e, bar.At)
+	}
+	if radius := errorbar.Radius(e, plan.WideLevel); !math.IsNaN(radius) {
+		return radius > norm(e.Values)/2
+	}
+	for i := range e.Values {
+		if bar.Wide(e, i) {
+			return true
+		}
+	}
+	return false
+}
+
+func norm(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}

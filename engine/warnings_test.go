@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// warned are the warnings of the last statement, one "Level CODE" each, and their texts.
+func warned(t *testing.T, c *client) (codes, texts string) {
+	t.Helper()
+	for _, w := range c.query("SHOW WARNINGS") {
+		code, text, _ := strings.Cut(w[2], ": ")
+		if w[1] != "1644" {
+			t.Errorf("got the number %s of %v, want 1644", w[1], w)
+		}
+		codes, texts = codes+" "+w[0]+" "+code, texts+text+"\n"
+	}
+	return strings.TrimSpace(codes), texts
+}
+
+// TestWeakAnswersSaySo: an answer without keys, with NULL, or with a wide error comes with a
+// warning of its kind, which tells how often it happened and what would do; an answer that is none
+// of these comes without.
+func TestWeakAnswersSaySo(t *testing.T) {
+	i := startWith(t, "", seeded(t, "weak answers", 1))
+	root := i.root()
+	people(t, root, 3000)
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("USE d", "SET dp_epsilon = 5")
+	for _, c := range []struct {
+		query, codes string
+		says         []string
+	}{
+		{"SELECT COUNT(*) FROM people", "", nil},
+		{"SELECT h FROM people LIMIT 0", "", nil},
+		{"SELECT age, COUNT(*) FROM people WHERE id < 40 GROUP BY age", "Warning NO_KEYS",
+			[]string{"no key (people.age)", "persons or more", "probability of 95 %", "CALL dp_set_domain('d.people', 'age', '[…]')", "SET_VAR(dp_epsilon=20)"}},
+		{"SELECT age, COUNT(*) FROM people WHERE age < 22 GROUP BY age", "Note KEYS_LEFT_OUT", []string{"2 keys (people.age) are answered"}},
+		{"SELECT city, AVG(age) AS a FROM people WHERE id < 6 GROUP BY city", "Warning TOO_FEW_PERSONS",
+			[]string{"AVG(people.age) in 4 of 4 groups", "persons are needed", "The charge stands"}},
+		{"SELECT COUNT(*) FROM people WHERE id < 0", "Warning WIDE_ERROR", []string{"COUNT(*)", "DP_LOW and DP_HIGH"}},
+		{"SELECT city, COUNT(*), AVG(income) FROM people GROUP BY city", "Warning TOO_FEW_PERSONS Warning WIDE_ERROR",
+			[]string{"AVG(people.income) in 1 of 4 groups", "COUNT(*) in 1 of 4 groups"}},
+		{"SELECT city FROM people GROUP BY city", "Note DECLARED", nil},
+	} {
+		rows := ann.query(c.query)
+		for range 2 { // a stored answer has the same
+			codes, texts := warned(t, ann)
+			if codes != c.codes {
+				t.Errorf("%s: got %q after %v, want %q", c.query, codes, rows, c.codes)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(texts, s) {
+					t.Errorf("%s: got\n%swant %q in it", c.query, texts, s)
+				}
+			}
+			ann.query(c.query)
+		}
+	}
+}
+
+// TestWarningsAreCounted: the packet that ends the rows has the number of warnings.
+func TestWarningsAreCounted(t *testing.T) {
+	i := startWith(t, "", seeded(t, "counted", 1))
+	root := i.root()
+	people(t, root, 300)
+	i.analyst(root, "ann", "d")
+	c := i.rawDial("ann", "pw-ann", 0)
+	for query, want := range map[string]uint16{
+		"SELECT COUNT(*) FROM d.people":              0,
+		"SELECT COUNT(*) FROM d.people WHERE id < 0": 1,
+	} {
+		c.command(0x03, query)
+		var ends [][]byte
+		for len(ends) < 2 { // of the columns, of the rows
+			if p := c.read(); p[0] == 0xfe && len(p) < 9 {
+				ends = append(ends, p)
+			}
+		}
+		if got := binary.LittleEndian.Uint16(ends[1][1:]); got != want {
+			t.Errorf("%s: %d warnings, want %d", query, got, want)
+		}
+	}
+}
+
+// TestLastWarnings: dp.last_warnings keeps the warnings of a connection's last private statement,
+// whatever runs in between.
+func TestLastWarnings(t *testing.T) {
+	i := startWith(t, "", seeded(t, "last warnings", 1))
+	root := i.root()
+	people(t, root, 300)
+	ann, other := i.analyst(root, "ann", "d"), i.as("ann")
+	ann.exec("USE d")
+	ann.query("SELECT city, AVG(age) FROM people WHERE id < 6 GROUP BY city")
+	ann.exec("SET @a = 1")
+	ann.query("SELECT 1")
+	const last = "SELECT level, code, cells, of_cells, message LIKE '%persons are needed%', remedy LIKE '%SELECT /*+ SET_VAR(dp_epsilon=4)%' FROM dp.last_warnings"
+	if got := fmt.Sprint(ann.query(last)); got != "[[Warning TOO_FEW_PERSONS 4 4 1 1]]" {
+		t.Errorf("got %s", got)
+	}
+	if got := other.query(last); len(got) != 0 {
+		t.Errorf("another connection: got %v", got)
+	}
+	ann.query("SELECT COUNT(*) FROM people")
+	if got := ann.query(last); len(got) != 0 {
+		t.Errorf("after an answer without a warning: got %v", got)
+	}
+	if got := root.value("SELECT COUNT(*) FROM dp.warnings WHERE code = 'TOO_FEW_PERSONS' AND level = 'Warning'"); got != "1" {
+		t.Errorf("dp.warnings: got %s", got)
+	}
+}
+
+// TestWarningsAsErrors: under dp_warnings = 'error' a statement that a warning is about ends with
+// it, after its charge, and its answer is had for nothing afterwards; notes end none.
+func TestWarningsAsErrors(t *testing.T) {
+	i := startWith(t, "", seeded(t, "as errors", 1))
+	root := i.root()
+	people(t, root, 3000)
+	ann := i.analyst(root, "ann", "d")
+	spent := func() float64 {
+		x, err := strconv.ParseFloat(ann.value("SELECT spent_rho FROM dp.budgets WHERE account = 'd.people'"), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	ann.exec("USE d", "SET dp_epsilon = 5", "SET dp_warnings = 'error'")
+	ann.query("SELECT COUNT(*) FROM people")
+	ann.query("SELECT age, COUNT(*) FROM people WHERE age < 22 GROUP BY age")
+	before := spent()
+	for _, c := range []struct{ query, code string }{
+		{"SELECT age, COUNT(*) FROM people WHERE id < 40 GROUP BY age", "NO_KEYS"},
+		{"SELECT AVG(age) FROM people WHERE id < 6", "TOO_FEW_PERSONS"},
+		{"SELECT COUNT(*) FROM people WHERE id < 0", "WIDE_ERROR"},
+	} {
+		for _, says := range []string{"The charge was made, and stands.", "nothing was charged now"} {
+			if e := ann.refused(1644, "45020", c.query); !strings.Contains(e.Message, c.code+": ") || !strings.Contains(e.Message, says) {
+				t.Errorf("%s: got %s, want %s and %q", c.query, e.Message, c.code, says)
+			}
+			if got := ann.value("SELECT code FROM dp.last_warnings"); got != c.code {
+				t.Errorf("%s: dp.last_warnings has %s", c.query, got)
+			}
+		}
+		after := spent()
+		if after <= before {
+			t.Errorf("%s: %v is spent before and %v after", c.query, before, after)
+		}
+		ann.query(strings.Replace(c.query, "SELECT", "SELECT /*+ SET_VAR(dp_warnings=show) */", 1))
+		if before = spent(); before != after {
+			t.Errorf("%s: its stored answer has cost %v", c.query, before-after)
+		}
+	}
+	ann.refused(1231, "42000", "SET dp_warnings = 'loud'")
+}

@@ -1,0 +1,84 @@
+package remark
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Remark is one remark on the answer of a statement. All of it is public: it is sent to the client
+// as it stands.
+type Remark struct {
+	Code   Code
+	Text   string // what is the matter with this answer, a sentence or several
+	Remedy string // what would do for this statement; Table's where empty
+	Brief  string // Text for the ledger, without literals of the statement; Table's where empty
+	// Cells is in how many values of the answer it happened, of Of; 0 of 0 where it is about the
+	// whole. Both follow from released numbers.
+	Cells, Of int
+}
+
+// New returns a remark with the table's remedy.
+func New(c Code, format string, args ...any) Remark {
+	return Remark{Code: c, Text: fmt.Sprintf(format, args...)}
+}
+
+// Plain returns a remark in the table's words.
+func Plain(c Code) Remark { return Remark{Code: c, Text: Lookup(c).Cause} }
+
+// With returns the remark with a remedy of its own.
+func (r Remark) With(format string, args ...any) Remark {
+	r.Remedy = fmt.Sprintf(format, args...)
+	return r
+}
+
+// In returns the remark with the number of values that it is about, of all.
+func (r Remark) In(cells, of int) Remark {
+	r.Cells, r.Of = cells, of
+	return r
+}
+
+// Briefly returns the remark with its own words for the ledger, which hold no literals of the
+// statement.
+func (r Remark) Briefly(format string, args ...any) Remark {
+	r.Brief = fmt.Sprintf(format, args...)
+	return r
+}
+
+// Level is the level of the remark's code.
+func (r Remark) Level() Level { return Lookup(r.Code).Level }
+
+// Help is the remark's remedy, or the table's.
+func (r Remark) Help() string { return cmp.Or(r.Remedy, Lookup(r.Code).Remedy) }
+
+// Message is the text of the MySQL warning: the code, what is the matter, what would do.
+func (r Remark) Message() string { return string(r.Code) + ": " + r.Text + " " + r.Help() }
+
+// Summary says of an answer in short what was remarked on it, for the record of its charge:
+// "3 of 12 values NULL for too few persons; keys of few persons left out". It is empty without
+// remarks.
+func Summary(list []Remark) string {
+	parts := make([]string, len(list))
+	for i, r := range list {
+		if parts[i] = cmp.Or(r.Brief, Lookup(r.Code).Brief); r.Of > 0 {
+			parts[i] = fmt.Sprintf("%d of %d values %s", r.Cells, r.Of, parts[i])
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Sort brings remarks into the order of Table: the gravest first.
+func Sort(list []Remark) {
+	place := func(r Remark) int { return slices.IndexFunc(Table, func(e Entry) bool { return e.Code == r.Code }) }
+	slices.SortStableFunc(list, func(a, b Remark) int { return place(a) - place(b) })
+}
+
+// Gravest returns the first remark of the level Warning.
+func Gravest(list []Remark) (Remark, bool) {
+	i := slices.IndexFunc(list, func(r Remark) bool { return r.Level() == Warning })
+	if i < 0 {
+		return Remark{}, false
+	}
+	return list[i], true
+}

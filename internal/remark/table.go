@@ -1,0 +1,58 @@
+package remark
+
+// Code names one kind of remark. A message begins with it, and it never changes.
+type Code string
+
+// The codes. Table lists each with its level, cause and remedy.
+const (
+	NoKeys        Code = "NO_KEYS"
+	KeysLeftOut   Code = "KEYS_LEFT_OUT"
+	TooFewPersons Code = "TOO_FEW_PERSONS"
+	WideError     Code = "WIDE_ERROR"
+	Declared      Code = "DECLARED"
+	EmptyPreview  Code = "EMPTY_PREVIEW"
+)
+
+// Level is how MySQL ranks a remark.
+type Level string
+
+// The levels. Under dp_warnings = 'error' a warning ends the statement, and a note does not.
+const (
+	Note    Level = "Note"
+	Warning Level = "Warning"
+)
+
+// Entry describes one code for the client and for the documentation.
+type Entry struct {
+	Code   Code
+	Level  Level
+	Brief  string // of the answer or, where a remark counts values, of so many of them
+	Cause  string
+	Remedy string // what would do, in general; a remark may have one of its own
+}
+
+// Table lists every code, the gravest first. docs/reference.md is made from it.
+var Table = []Entry{
+	{NoKeys, Warning, "result empty: no key shown", "The result is empty: no group key had enough persons to be shown.",
+		"Group by fewer or coarser keys, ask with a larger dp_epsilon, or have a DBA declare the keys with dp_set_domain."},
+	{TooFewPersons, Warning, "NULL for too few persons", "A value is NULL: too few persons are in its group for the method, by a noisy number of them.",
+		"Ask for coarser groups, or with a larger dp_epsilon."},
+	{WideError, Warning, "with a wide error", "The 95 % interval of a value reaches farther from it than half of its size.",
+		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
+	{KeysLeftOut, Note, "keys of few persons left out", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
+		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
+	{Declared, Note, "declared values", "The answer is what is declared for the columns; whether there are such rows is not told.",
+		"Ask for COUNT(*) beside the keys, or for DP_QUANTILE in the place of MIN and MAX."},
+	{EmptyPreview, Note, "empty preview", "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds.",
+		"Ask for an aggregate, for example SELECT COUNT(*) FROM t."},
+}
+
+// Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
+func Lookup(c Code) Entry {
+	for _, e := range Table {
+		if e.Code == c {
+			return e
+		}
+	}
+	panic("remark: code not in table: " + string(c))
+}
