@@ -6,11 +6,12 @@ import (
 	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/auth"
+	"scrim/engine/browse"
 	"scrim/engine/session"
 )
 
 // administration is the DBA's side in SQL: the procedures, and the database dp.
-func (s *Server) administration() *admin.Admin {
+func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 	o := admin.Options{
 		Catalog:   s.catalog,
 		Ledger:    s.ledger,
@@ -23,9 +24,10 @@ func (s *Server) administration() *admin.Admin {
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},
-		Accounts:    s.accounts,
-		Collections: s.collections,
-		Simulate:    s.simulator.Run,
+		StoredTables: catalogue.StoredTables,
+		Accounts:     s.accounts,
+		Collections:  s.collections,
+		Simulate:     s.simulator.Run,
 		HasView: func(ctx *sql.Context, schema, name string) (bool, error) {
 			return s.tables.HasView(ctx, schema, name)
 		},

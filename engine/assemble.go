@@ -71,8 +71,8 @@ func (s *Server) assemble() error {
 	s.runner = s.executor()
 	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner}
 	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
-	s.admin = s.administration()
 	catalogue := browse.New()
+	s.admin = s.administration(catalogue)
 	s.inbox = inbox.New(s.collections)
 	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
 		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)

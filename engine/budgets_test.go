@@ -220,3 +220,27 @@ func TestRemainingIsGranted(t *testing.T) {
 		t.Errorf("spent at most the limit, at an order: %s", got)
 	}
 }
+
+// TestUndeclaredTablesAreListed: dp.policies has the tables that nobody has declared, for those who
+// may see them.
+func TestUndeclaredTablesAreListed(t *testing.T) {
+	i, root := company(t, "")
+	root.exec("GRANT SELECT ON d.* TO 'bob'@'%'", "CREATE DATABASE e", "CREATE TABLE e.t (a INT)")
+	const q = "SELECT table_name, state FROM dp.policies ORDER BY table_name"
+	for _, c := range []struct {
+		who  *client
+		want string
+	}{
+		{root, "[[d.p protected] [d.pub public] [d.un undeclared] [e.t undeclared]]"},
+		{i.as("aud"), "[[d.p protected] [d.pub public] [d.un undeclared] [e.t undeclared]]"},
+		{i.as("bob"), "[[d.p protected] [d.pub public] [d.un undeclared]]"},
+	} {
+		if got := fmt.Sprint(c.who.query(q)); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+	root.exec("CALL dp_public('e.t')", "DROP TABLE d.un")
+	if got := fmt.Sprint(root.query(q)); got != "[[d.p protected] [d.pub public] [e.t public]]" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -28,8 +28,8 @@ type Ledger interface {
 
 var _ Ledger = (*accounting.Ledger)(nil)
 
-// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole and Accounts
-// are required.
+// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole, StoredTables
+// and Accounts are required.
 type Options struct {
 	Catalog *catalog.Catalog
 	Ledger  Ledger
@@ -62,6 +62,9 @@ type Options struct {
 	// Simulate runs a collection over values that the server holds. It is required where there are
 	// Collections.
 	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)
+	// StoredTables lists the tables of the store, as schema.table: all, or those that the session
+	// may see. Nil: dp.policies has declared tables only.
+	StoredTables func(ctx *sql.Context, all bool) ([]string, error)
 	// Accounts lists the accounts and roles. Nil: dp.accounts is empty.
 	Accounts func() []Account
 }

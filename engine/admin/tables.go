@@ -23,7 +23,7 @@ var tableDocs = map[string]string{
 	"functions":              "The aggregate functions with options and examples.",
 	"last_warnings":          "The warnings and notes on the last private statement of this connection, for clients that drop MySQL's. They stay until the next private statement.",
 	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries. Of entries that were archived, a line with the outcome archive says where they are.",
-	"policies":               "What each table is declared to be, and its defaults.",
+	"policies":               "What each table is declared to be, and its defaults. A table that nobody has declared is undeclared: refused to analysts until dp_protect, dp_link or dp_public.",
 	"procedures":             "The procedures for DBAs.",
 	"protocols":              "The protocols of collections, and the parameters that each takes.",
 	"replays":                "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",

@@ -88,9 +88,38 @@ func warningRows(*sql.Context) ([]sql.Row, error) {
 	return out, nil
 }
 
-func (a *Admin) policies(*sql.Context) ([]sql.Row, error) {
+// knownTables lists what the catalogue knows of, and the tables of the store that nobody has declared, of
+// which an account sees those that it sees otherwise.
+func (a *Admin) knownTables(ctx *sql.Context) ([]catalog.Table, error) {
+	s := a.o.Catalog.Snapshot()
+	list := s.All()
+	if a.o.StoredTables == nil {
+		return list, nil
+	}
+	stored, err := a.o.StoredTables(ctx, a.seesAll(ctx))
+	if err != nil {
+		return nil, err
+	}
+	declared := map[string]bool{}
+	for _, t := range list {
+		declared[t.Name] = true
+	}
+	for _, name := range stored {
+		if !declared[name] {
+			list = append(list, s.Table(name))
+		}
+	}
+	slices.SortFunc(list, func(x, y catalog.Table) int { return strings.Compare(x.Name, y.Name) })
+	return list, nil
+}
+
+func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
+	list, err := a.knownTables(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []sql.Row
-	for _, t := range a.o.Catalog.Snapshot().All() {
+	for _, t := range list {
 		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil}
 		if t.State == catalog.Protected {
 			row[8], row[9] = t.Relation.String(), "private"

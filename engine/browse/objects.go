@@ -156,6 +156,29 @@ func (s *Server) objects(ctx *sql.Context, v sight, database string) ([]object, 
 	return list, nil
 }
 
+// StoredTables lists the stored tables, as schema.table: all, or those that the account may see.
+func (s *Server) StoredTables(ctx *sql.Context, all bool) ([]string, error) {
+	v := s.sight(ctx)
+	v.all = v.all || all
+	schemas, err := s.Tables.Schemas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, database := range schemas {
+		described, err := s.Tables.Describe(ctx, database)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range described {
+			if v.table(database, d.Name) {
+				out = append(out, database+"."+d.Name)
+			}
+		}
+	}
+	return out, nil
+}
+
 // each visits the objects of all databases that the account may see, within bounds.
 func (s *Server) each(ctx *sql.Context, only bounds, visit func(object) error) error {
 	v := s.sight(ctx)
