@@ -106,8 +106,12 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 // aggregateText is an aggregate as a client would write it.
 func aggregateText(e sql.Aggregation) string {
 	switch d, ok := e.(*aggregation.CountDistinct); {
-	case ok && len(d.Children()) == 1:
-		return "COUNT(DISTINCT " + tree.Untuple(d.Children()[0]).String() + ")"
+	case ok:
+		var args []string
+		for _, x := range d.Children() {
+			args = append(args, tree.Untuple(x).String())
+		}
+		return "COUNT(DISTINCT " + strings.Join(args, ", ") + ")"
 	case tree.CountsRows(e):
 		return "COUNT(*)"
 	}

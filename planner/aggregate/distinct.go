@@ -3,6 +3,7 @@ package aggregate
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -35,7 +36,11 @@ func (s *Binder) distinctArgument(r *rel.Relation, a *Aggregate, e sql.Aggregati
 		}
 	}
 	remedy := "Use " + f.Name + " without DISTINCT."
-	if f.Counts {
+	switch {
+	case f.Role == functions.Rewritten && !f.Counts:
+		remedy = "Use SELECT " + f.Name + "(x) FROM (SELECT x FROM t GROUP BY x) k, which takes each value once, of those that are declared or that enough persons share; SELECT " +
+			f.Name + "(x) FROM (SELECT DISTINCT unit, x FROM t) k, which takes each value of a person once; or " + f.Name + "(x), which takes every row."
+	case f.Counts:
 		remedy = "Use COUNT(DISTINCT unit), which counts persons; SELECT COUNT(*) FROM (SELECT x FROM t GROUP BY x) k counts the values that are declared, or that enough persons share."
 	}
 	return rule.Deny(rule.DistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))

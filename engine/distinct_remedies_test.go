@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDistinctRemediesWork: a refused aggregate over distinct values names statements that are
+// answered.
+func TestDistinctRemediesWork(t *testing.T) {
+	i := startWith(t, "", seeded(t, "distinct", 1))
+	root := i.root()
+	people(t, root, 300)
+	root.exec("USE d", "SET dp_epsilon = 5")
+	named := regexp.MustCompile(`SELECT (?:SUM|AVG|COUNT)\([x*]\) FROM \(.*?\) k`)
+	fill := strings.NewReplacer("(x)", "(city)", " x ", " city ", " x)", " city)", "DISTINCT unit, x FROM t", "DISTINCT id, age AS city FROM people", " t ", " people ")
+	for _, f := range []string{"SUM", "AVG", "COUNT"} {
+		e := root.refused(1644, "45005", "SELECT "+f+"(DISTINCT age) FROM people")
+		remedies := named.FindAllString(e.Message, -1)
+		if want := map[string]int{"SUM": 2, "AVG": 2, "COUNT": 1}[f]; len(remedies) != want {
+			t.Errorf("%s names %d statements, want %d: %s", f, len(remedies), want, e.Message)
+		}
+		for _, q := range remedies {
+			if got := root.value(fill.Replace(q)); got == "NULL" {
+				t.Errorf("%s: %s", fill.Replace(q), got)
+			}
+		}
+	}
+	if e := root.refused(1644, "45005", "SELECT COUNT(DISTINCT age, city) FROM people"); !strings.Contains(e.Message, "COUNT(DISTINCT people.age, people.city) is over") {
+		t.Errorf("got %s", e.Message)
+	}
+}
