@@ -28,8 +28,8 @@ type Ledger interface {
 
 var _ Ledger = (*accounting.Ledger)(nil)
 
-// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole, StoredTables
-// and Accounts are required.
+// Options are what the package works on. All fields but IsAuditor, HasAccount, HasRole,
+// StoredTables and Accounts are required.
 type Options struct {
 	Catalog *catalog.Catalog
 	Ledger  Ledger

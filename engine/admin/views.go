@@ -88,8 +88,8 @@ func warningRows(*sql.Context) ([]sql.Row, error) {
 	return out, nil
 }
 
-// knownTables lists what the catalogue knows of, and the tables of the store that nobody has declared, of
-// which an account sees those that it sees otherwise.
+// knownTables lists what the catalogue knows of, and the tables of the store that nobody has
+// declared, of which an account sees those that it sees otherwise.
 func (a *Admin) knownTables(ctx *sql.Context) ([]catalog.Table, error) {
 	s := a.o.Catalog.Snapshot()
 	list := s.All()
