@@ -2,7 +2,7 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench docs check tools bin/scrim-bench
+.PHONY: build test demo bench everyday docs check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
@@ -18,6 +18,10 @@ demo: build
 
 bench: tools
 	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/bench
+
+# everyday writes docs/everyday.md and its pictures; DATA is the directory of the public data files.
+everyday: bin/scrim-bench
+	./bin/scrim-bench everyday $(if $(DATA),--data $(DATA)) --markdown docs/everyday.md $(ARGS)
 
 # docs writes docs/reference.md from the code's own tables.
 docs: build

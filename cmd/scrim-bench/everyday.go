@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +24,8 @@ type everydayFlags struct {
 	relations []string
 	list      bool
 	json      string
+	page      string
+	chart     string
 }
 
 func everydayCommand(s streams) *cobra.Command {
@@ -43,6 +48,9 @@ Ctrl-C ends the run and reports what was asked until then.`,
 			if f.list {
 				return listEveryday(s.out)
 			}
+			if f.chart != "" {
+				return f.draw(cmd.Context())
+			}
 			var err error
 			if f.Relations, err = neighbours(f.relations); err != nil {
 				return err
@@ -60,8 +68,11 @@ Ctrl-C ends the run and reports what was asked until then.`,
 	l.IntVar(&f.Runs, "runs", 10, "times that each statement is asked, at each ε under each relation")
 	l.Float64SliceVar(&f.Epsilons, "epsilon", []float64{0.1, 1, 4}, "losses of a statement")
 	l.StringSliceVar(&f.relations, "relation", []string{estimator.AddRemove.String(), estimator.ReplaceOne.String()}, "neighbour relations: add-remove, replace-one")
+	l.BoolVar(&f.Ways, "ways", false, "ask each GROUP BY also as one vector and group by group, and compare")
 	l.IntVar(&f.Sessions, "sessions", 3, "sessions that ask side by side")
 	l.StringVar(&f.json, "json", "", "file for all figures as JSON")
+	l.StringVar(&f.page, "markdown", "", "file for the page of results; its plots, and with --data its charts, are put into the directory of its name")
+	l.StringVar(&f.chart, "chart", "", "directory for pictures of answers by day, hour and year with their intervals, and nothing else; wants --data")
 	return cmd
 }
 
@@ -88,10 +99,12 @@ func (f *everydayFlags) run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Dir(f.json), 0o755); err != nil {
+		if err := writeFile(f.json, append(b, '\n')); err != nil {
 			return err
 		}
-		if err := os.WriteFile(f.json, append(b, '\n'), 0o644); err != nil {
+	}
+	if f.page != "" && !report.Cut {
+		if err := f.write(ctx, report); err != nil {
 			return err
 		}
 	}
@@ -102,4 +115,44 @@ func (f *everydayFlags) run(ctx context.Context, s streams) error {
 		return errors.New("interrupted")
 	}
 	return nil
+}
+
+// write writes the page and its pictures.
+func (f *everydayFlags) write(ctx context.Context, report everyday.Report) error {
+	dir := strings.TrimSuffix(f.page, filepath.Ext(f.page))
+	figures := report.Figures()
+	if f.Data != "" {
+		charts, err := everyday.Chart(ctx, f.Data)
+		if err != nil {
+			return err
+		}
+		maps.Copy(figures, charts)
+	}
+	if err := writeFigures(dir, figures); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := report.Markdown(&b, filepath.Base(dir), f.Data != ""); err != nil {
+		return err
+	}
+	return writeFile(f.page, b.Bytes())
+}
+
+// draw writes the charts alone.
+func (f *everydayFlags) draw(ctx context.Context) error {
+	if f.Data == "" {
+		return errors.New("--chart wants --data: charts are of public data")
+	}
+	charts, err := everyday.Chart(ctx, f.Data)
+	if err != nil {
+		return err
+	}
+	return writeFigures(f.chart, charts)
+}
+
+func writeFile(name string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, b, 0o644)
 }

@@ -16,12 +16,13 @@ import (
 
 	"scrim/internal/bench/accuracy"
 	"scrim/internal/bench/dataset"
+	"scrim/internal/bench/figure"
 )
 
 // write writes a report in the form that was asked for.
 func (f *accuracyFlags) write(s streams, r accuracy.Report) error {
 	if f.plots != "" {
-		if err := writePlots(f.plots, r); err != nil {
+		if err := writeFigures(f.plots, r.Figures()); err != nil {
 			return err
 		}
 	}
@@ -41,11 +42,12 @@ func (f *accuracyFlags) write(s streams, r accuracy.Report) error {
 	return r.Text(s.out)
 }
 
-func writePlots(dir string, r accuracy.Report) error {
+// writeFigures draws each figure as a PNG file of its name.
+func writeFigures(dir string, figures map[string]figure.Figure) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, fig := range r.Figures() {
+	for name, fig := range figures {
 		file, err := os.Create(filepath.Join(dir, name+".png"))
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/form"
 )
 
 // Report is an experiment with its results.
@@ -71,7 +72,7 @@ func (r Report) panel(b *strings.Builder, p Panel, relation estimator.Relation) 
 	for _, q := range p.Quoted {
 		head = append(head, q.Name)
 	}
-	table(b, head, func(yield func([]string)) {
+	form.Table(b, head, func(yield func([]string)) {
 		for _, at := range p.Points {
 			cells := p.place(at.label(), number(at.Rho))
 			for _, m := range p.Methods {
@@ -99,19 +100,6 @@ func (p Panel) place(label, rho string) []string {
 		return []string{label, rho}
 	}
 	return []string{rho}
-}
-
-// table writes a Markdown table.
-func table(b *strings.Builder, head []string, rows func(yield func([]string))) {
-	line := func(cells []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | ")) }
-	line(head)
-	rules := make([]string, len(head))
-	for i := range rules {
-		rules[i] = "---"
-	}
-	line(rules)
-	rows(line)
-	b.WriteString("\n")
 }
 
 // outcome returns the outcome of a cell, which may have no trials.

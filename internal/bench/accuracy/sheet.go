@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"scrim/internal/bench/internal/form"
 )
 
 // sheet is a table beside those of the errors: verdicts, closed forms, fitted terms.
@@ -32,7 +34,7 @@ func (r Report) sheets() []sheet {
 // markdown writes the sheet as a table between its paragraphs.
 func (s sheet) markdown(b *strings.Builder) {
 	b.WriteString(s.lead + "\n\n")
-	table(b, s.head, func(yield func([]string)) {
+	form.Table(b, s.head, func(yield func([]string)) {
 		for _, row := range s.rows {
 			yield(row)
 		}

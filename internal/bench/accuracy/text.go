@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"text/tabwriter"
+
+	"scrim/internal/bench/internal/form"
 )
 
 // Text writes one line for each cell with all statistics, for a terminal.
@@ -97,16 +99,16 @@ func (r Report) JSON() any {
 func jsonOf(panel string, c Cell, o *Outcome) jsonCell {
 	_, done, refused := o.Summary(L2)
 	out := jsonCell{Panel: panel, Data: c.Data, Rho: c.Rho, Relation: c.Relation.String(), Method: c.Method, Problem: o.Problem, Trials: done, Refused: refused, Errors: map[string]stats{}}
-	out.Seconds, out.Expected = finite(o.seconds()), finite(o.Expected)
+	out.Seconds, out.Expected = form.Finite(o.seconds()), form.Finite(o.Expected)
 	if o.Expected == 0 { // never prepared
 		out.Expected = nil
 	}
 	for m := range metrics {
 		s, _, _ := o.Summary(m)
-		if finite(s.Mean) == nil {
+		if form.Finite(s.Mean) == nil {
 			continue
 		}
-		x := stats{Mean: s.Mean, Median: s.Median, Trimmed: s.Trimmed, StdErr: finite(s.StdErr)}
+		x := stats{Mean: s.Mean, Median: s.Median, Trimmed: s.Trimmed, StdErr: form.Finite(s.StdErr)}
 		for _, t := range o.Trials {
 			if e := t.Errors[m]; !math.IsNaN(e) {
 				x.Each = append(x.Each, e)
@@ -115,11 +117,4 @@ func jsonOf(panel string, c Cell, o *Outcome) jsonCell {
 		out.Errors[m.Key()] = x
 	}
 	return out
-}
-
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }

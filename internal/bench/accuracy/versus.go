@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/form"
 )
 
 // Versus is a comparison that a method has to win: the median of its errors is at most Factor × the
@@ -156,7 +157,7 @@ func (r Report) comparisons() []jsonComparison {
 	for _, relation := range r.Experiment.Relations {
 		for _, v := range r.Experiment.Versus {
 			j := r.judge(v, relation)
-			out = append(out, jsonComparison{v.Claim, v.Point.Data, v.Point.Rho, relation.String(), v.Method, finite(j.ours), j.against, finite(j.best), v.Factor, j.ran && !j.missed})
+			out = append(out, jsonComparison{v.Claim, v.Point.Data, v.Point.Rho, relation.String(), v.Method, form.Finite(j.ours), j.against, form.Finite(j.best), v.Factor, j.ran && !j.missed})
 		}
 	}
 	return out

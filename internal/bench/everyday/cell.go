@@ -10,6 +10,7 @@ import (
 // group in one run for which an exact answer exists.
 type Cell struct {
 	Statement string
+	Way       string // dp_group_by; "": what the server chooses
 	Aggregate string
 	Epsilon   float64
 	Relation  estimator.Relation

@@ -127,11 +127,14 @@ func retail(dir string, add func(...string) error) error {
 		sum += w
 		weights = append(weights, sum)
 	}
+	prices := map[int]string{}
 	return baskets(dir, "retail", "retail.dat", func(basket int, list []int) error {
 		day, _ := slices.BinarySearch(weights, days.Float64()*sum)
 		for _, item := range list {
-			price := 3 * math.Exp(0.8*seeded("price "+strconv.Itoa(item)).NormFloat64())
-			if err := add(strconv.Itoa(basket), strconv.Itoa(item), strconv.Itoa(item/1000), strconv.FormatFloat(price, 'f', 2, 64), dayOf(min(day, 364))); err != nil {
+			if prices[item] == "" {
+				prices[item] = strconv.FormatFloat(3*math.Exp(0.8*seeded("price "+strconv.Itoa(item)).NormFloat64()), 'f', 2, 64)
+			}
+			if err := add(strconv.Itoa(basket), strconv.Itoa(item), strconv.Itoa(item/1000), prices[item], dayOf(min(day, 364))); err != nil {
 				return err
 			}
 		}

@@ -1,10 +1,11 @@
 package everyday
 
-import "math"
+import "scrim/internal/bench/internal/form"
 
 // jsonCell is one cell in the JSON form; what is not known is left out.
 type jsonCell struct {
 	Statement string              `json:"statement"`
+	Way       string              `json:"group_by,omitempty"`
 	Answer    string              `json:"answer"`
 	Epsilon   float64             `json:"epsilon"`
 	Relation  string              `json:"relation"`
@@ -39,21 +40,14 @@ type jsonCell struct {
 func (r Report) JSON() any {
 	cells := []jsonCell{}
 	for _, c := range r.Cells {
-		out := jsonCell{Statement: c.Statement, Answer: c.Aggregate, Epsilon: c.Epsilon, Relation: c.Relation.String(), Problem: c.Problem,
+		out := jsonCell{Statement: c.Statement, Way: c.Way, Answer: c.Aggregate, Epsilon: c.Epsilon, Relation: c.Relation.String(), Problem: c.Problem,
 			Rho: c.Rho, Persons: c.Persons, Groups: c.Groups, M: c.M, Far: c.Far, Runs: c.Runs, Values: c.Values, Null: c.Null, Hidden: c.Hidden, Tallies: c.ByM[:],
 			Silent: c.Silent, Unsaid: c.SilentHidden, Warned: c.Warned, WildLow: c.WildLow, WildHigh: c.WildHigh, Chance: c.Chance, Intervals: c.Intervals,
-			Coverage: map[string]*float64{}, Width: finite(c.Width()), Relative: finite(middle(c.Relative)), RMS: finite(c.RMS), Hindsight: finite(c.Hindsight), Size: finite(c.Size), Ratio: finite(c.Ratio())}
+			Coverage: map[string]*float64{}, Width: form.Finite(c.Width()), Relative: form.Finite(middle(c.Relative)), RMS: form.Finite(c.RMS), Hindsight: form.Finite(c.Hindsight), Size: form.Finite(c.Size), Ratio: form.Finite(c.Ratio())}
 		for l, name := range []string{"50", "90", "95", "99"} {
-			out.Coverage[name] = finite(c.Coverage(l))
+			out.Coverage[name] = form.Finite(c.Coverage(l))
 		}
 		cells = append(cells, out)
 	}
 	return map[string]any{"runs": r.Options.Runs, "only": r.Options.Only, "interrupted": r.Cut, "cells": cells}
-}
-
-func finite(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	return &x
 }

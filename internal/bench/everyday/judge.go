@@ -135,7 +135,10 @@ func (s *scores) answered(a answer, exact float64) {
 		c.WildHigh++
 	}
 	if a.deviation > 0 {
-		c.Chance += beyond(max(1.96, 2*exact/(3*a.deviation))) + beyond(max(1.96, 2*exact/a.deviation))
+		c.Chance += beyond(max(1.96, 2*exact/a.deviation))
+		if exact > 0 {
+			c.Chance += beyond(max(1.96, 2*exact/(3*a.deviation)))
+		}
 	}
 }
 

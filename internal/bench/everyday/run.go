@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"scrim/engine/estimator"
+	"scrim/internal/params"
 )
 
 // Options say what is asked.
@@ -24,7 +25,8 @@ type Options struct {
 	Runs      int
 	Epsilons  []float64
 	Relations []estimator.Relation
-	Sessions  int // that ask side by side
+	Ways      bool // each GROUP BY also as one vector and group by group
+	Sessions  int  // that ask side by side
 	Progress  func(done, total int)
 }
 
@@ -42,6 +44,18 @@ type job struct {
 	relation  estimator.Relation
 	epsilon   float64
 	cells     []*Cell
+}
+
+// asked are the statements as they are asked: as they are, and by the ways of a GROUP BY.
+func (o Options) asked(st Statement) []Statement {
+	out := []Statement{st}
+	if o.Ways && st.ways() {
+		for _, way := range []string{params.GroupByVector, params.GroupBySeparate} {
+			st.Way = way
+			out = append(out, st)
+		}
+	}
+	return out
 }
 
 // Run starts a server, loads what the statements need, and asks them. When ctx ends it returns what
@@ -103,12 +117,16 @@ func (r *running) run(ctx context.Context, statements []Statement) ([]*job, erro
 	var jobs []*job
 	var g errgroup.Group
 	g.SetLimit(max(1, r.Sessions))
-	r.total = len(statements) * len(r.Relations) * len(r.Epsilons) * r.Runs
+	for _, st := range statements {
+		r.total += len(r.asked(st)) * len(r.Relations) * len(r.Epsilons) * r.Runs
+	}
 	for _, st := range statements {
 		var own []*job
 		for _, rel := range r.Relations {
 			for _, e := range r.Epsilons {
-				own = append(own, &job{statement: st, table: tables[st.Table], relation: rel, epsilon: e})
+				for _, way := range r.asked(st) {
+					own = append(own, &job{statement: way, table: tables[st.Table], relation: rel, epsilon: e})
+				}
 			}
 		}
 		jobs = append(jobs, own...)
@@ -194,7 +212,7 @@ func (r *running) progress(n int) {
 func (j *job) fail(err error) {
 	if j.cells == nil {
 		for _, a := range j.statement.Aggregates {
-			j.cells = append(j.cells, &Cell{Statement: j.statement.Name, Aggregate: a.String(), Epsilon: j.epsilon, Relation: j.relation})
+			j.cells = append(j.cells, &Cell{Statement: j.statement.Name, Way: j.statement.Way, Aggregate: a.String(), Epsilon: j.epsilon, Relation: j.relation})
 		}
 	}
 	for _, c := range j.cells {
@@ -208,7 +226,7 @@ func (j *job) scores(t *truth, rho float64) []*scores {
 	crowd := max(1, float64(t.groups)/float64(max(1, t.persons))) // groups of a person
 	for i, a := range j.statement.Aggregates {
 		m := float64(t.persons) * math.Sqrt(2*rho)
-		c := &Cell{Statement: j.statement.Name, Aggregate: a.String(), Epsilon: j.epsilon, Relation: j.relation,
+		c := &Cell{Statement: j.statement.Name, Way: j.statement.Way, Aggregate: a.String(), Epsilon: j.epsilon, Relation: j.relation,
 			Rho: rho, Persons: t.persons, Groups: len(t.keys), M: m, Far: j.table.Far != nil && j.table.Far(m)}
 		s := &scores{cell: c, ms: make([]float64, len(t.keys))}
 		for g, n := range t.members {

@@ -127,6 +127,9 @@ func (s *server) protect(ctx context.Context, tables []*Table, asked []estimator
 			list = append(list, fmt.Sprintf("CALL dp_protect('%s', '%s', '%s_%s')", name, t.Unit, db, t.Name),
 				fmt.Sprintf("CALL dp_set_neighbours('%s', '%v')", name, r),
 				fmt.Sprintf("CALL dp_set_budget('%s', '*', 'rho=100000', 0.9, 'never')", name))
+			if t.Defaults != "" {
+				list = append(list, fmt.Sprintf("CALL dp_set_defaults('%s', '%s')", name, t.Defaults))
+			}
 			for _, d := range t.Domains {
 				list = append(list, fmt.Sprintf("CALL dp_set_domain('%s', '%s', '%s')", name, d[0], d[1]))
 			}

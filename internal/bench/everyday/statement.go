@@ -55,6 +55,12 @@ type Statement struct {
 	Keys       []string
 	Rollup     bool
 	Aggregates []Aggregate
+	Way        string // dp_group_by; "": what the server chooses
+}
+
+// ways says whether the groups can be answered as one vector and each by itself.
+func (s Statement) ways() bool {
+	return s.grouped() && !s.Rollup && !slices.ContainsFunc(s.Aggregates, func(a Aggregate) bool { return !a.additive() })
 }
 
 // grouped says whether the answer has keys.
@@ -103,7 +109,11 @@ func (s Statement) asked(epsilon float64) string {
 			list = append(list, fmt.Sprintf("DP_LOW(%s, %g)", name, l), fmt.Sprintf("DP_HIGH(%s, %g)", name, l))
 		}
 	}
-	return fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.9f) */ %s FROM %s%s", epsilon, strings.Join(list, ", "), s.from(), s.groupBy())
+	hints := fmt.Sprintf("SET_VAR(dp_epsilon=%.9f)", epsilon)
+	if s.Way != "" {
+		hints += " SET_VAR(dp_group_by='" + s.Way + "')"
+	}
+	return fmt.Sprintf("SELECT /*+ %s */ %s FROM %s%s", hints, strings.Join(list, ", "), s.from(), s.groupBy())
 }
 
 // width is the number of columns that an aggregate takes in the answer.

@@ -3,10 +3,17 @@ package everyday
 import (
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // Statements lists all questions, those over generated tables first.
 func Statements() []Statement {
+	out := append(overGenerated(), overFiles()...)
+	return append(out, overDeclared(out)...)
+}
+
+// overGenerated lists the questions over generated tables.
+func overGenerated() []Statement {
 	var out []Statement
 	ask := func(name, table, from string, keys []string, a ...Aggregate) {
 		out = append(out, Statement{Name: name, Table: table, From: from, Keys: keys, Aggregates: a})
@@ -32,7 +39,21 @@ func Statements() []Statement {
 			ask(n+"/weekdays", n, "", []string{"WEEKDAY(day)"}, count)
 		}
 	}
-	return append(out, overFiles()...)
+	return out
+}
+
+// overDeclared asks of each table with declarations what is asked of the same rows without them.
+func overDeclared(plain []Statement) []Statement {
+	var out []Statement
+	for _, t := range declared() {
+		for _, s := range plain {
+			if s.Table == t.Plain {
+				s.Name, s.Table = strings.Replace(s.Name, t.Plain, t.Name, 1), t.Name
+				out = append(out, s)
+			}
+		}
+	}
+	return out
 }
 
 // overFiles lists the questions over public data.

@@ -13,6 +13,10 @@ type Table struct {
 	Unit    string // the column that names the person; "": the table is public
 	// Domains are the public keys or ranges of columns, by column, as dp_set_domain takes them.
 	Domains [][2]string
+	// Defaults are those of the table, as dp_set_defaults takes them; "": none.
+	Defaults string
+	// Plain is the table of the same rows without the declarations that this one is for.
+	Plain string
 	// Needs are other tables that this one's statements read.
 	Needs []string
 	// Far says that no mechanism can see how far its largest persons are beyond the others: one
@@ -56,7 +60,7 @@ func thin(m float64) bool { return m < 300 }
 // Tables returns all tables by name.
 func Tables() map[string]*Table {
 	out := map[string]*Table{}
-	for _, list := range [][]*Table{generated(), fileTables()} {
+	for _, list := range [][]*Table{generated(), fileTables(), declared()} {
 		for _, t := range list {
 			out[t.Name] = t
 		}

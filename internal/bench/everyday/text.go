@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -15,7 +16,7 @@ func (r Report) Text(w io.Writer) error {
 		if c.Problem != "" {
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%g\t%v\t", c.Statement, c.Aggregate, c.Epsilon, c.Relation)
+		fmt.Fprintf(t, "%s\t%s\t%g\t%v\t", strings.TrimSpace(c.Statement+" "+c.Way), c.Aggregate, c.Epsilon, c.Relation)
 		far := ""
 		if c.Far {
 			far = "*"

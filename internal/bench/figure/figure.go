@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -19,6 +20,8 @@ import (
 type Figure struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
+	Dates                 bool // X is in seconds since 1970, over a year or so
+	Wide                  bool
 	Curves                []Curve
 }
 
@@ -27,10 +30,13 @@ type Curve struct {
 	Name         string
 	Colour, Dash int
 	Points       []Point
+	Loose        bool // points without the line
+	Bare         bool // the line without points
 }
 
-// Point is a value with its standard error, which may be NaN.
-type Point struct{ X, Y, Err float64 }
+// Point is a value with a bar of length Err, which may be NaN, to both sides; where Up is not 0, of
+// that length upwards.
+type Point struct{ X, Y, Err, Up float64 }
 
 // Colours is the number of different colours.
 const Colours = 10
@@ -59,7 +65,10 @@ func (f Figure) WritePNG(w io.Writer) error {
 	}
 	f.axes(p)
 	// The legend stands to the right of the plot: curves may be anywhere in it.
-	const width, height = 9 * vg.Inch, 5.2 * vg.Inch
+	width, height := 9*vg.Inch, 5.2*vg.Inch
+	if f.Wide {
+		width = 15 * vg.Inch
+	}
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(110), vgimg.UseBackgroundColor(color.White))
 	page := draw.New(img)
 	legend := p.Legend
@@ -76,15 +85,20 @@ func (f Figure) WritePNG(w io.Writer) error {
 func (f Figure) add(p *plot.Plot, c Curve) error {
 	var xys plotter.XYs
 	var errs plotter.YErrors
+	long := false // some bar
 	for _, pt := range c.Points {
 		if f.LogX && !(pt.X > 0) || f.LogY && !(pt.Y > 0) || math.IsInf(pt.Y, 0) {
 			continue
 		}
 		xys = append(xys, plotter.XY{X: pt.X, Y: pt.Y})
 		e := struct{ Low, High float64 }{pt.Err, pt.Err}
+		if pt.Up != 0 {
+			e.High = pt.Up
+		}
 		if math.IsNaN(pt.Err) {
 			e.Low, e.High = 0, 0
 		}
+		long = long || e.Low > 0 || e.High > 0
 		if f.LogY {
 			e.Low = min(e.Low, pt.Y/2)
 		}
@@ -108,16 +122,34 @@ func (f Figure) add(p *plot.Plot, c Curve) error {
 	line.Color, line.Width, line.Dashes = col, vg.Points(1.2), dashes[c.Dash%len(dashes)]
 	glyphs.Color, glyphs.Shape, glyphs.Radius = col, shapes[c.Colour%len(shapes)], vg.Points(2.6)
 	bars.Color, bars.CapWidth = col, vg.Points(3)
-	p.Add(bars, line, glyphs)
-	p.Legend.Add(c.Name, line, glyphs)
+	switch {
+	case c.Loose && long:
+		p.Add(bars, glyphs)
+		p.Legend.Add(c.Name, glyphs)
+	case c.Loose:
+		p.Add(glyphs)
+		p.Legend.Add(c.Name, glyphs)
+	case c.Bare:
+		p.Add(line)
+		p.Legend.Add(c.Name, line)
+	default:
+		p.Add(bars, line, glyphs)
+		p.Legend.Add(c.Name, line, glyphs)
+	}
 	return nil
 }
 
 // axes sets logarithmic scales, with ticks at the curves' own positions on x.
 func (f Figure) axes(p *plot.Plot) {
+	if f.Dates {
+		p.X.Tick.Marker = months{}
+	}
 	if f.LogX {
 		p.X.Scale = plot.LogScale{}
-		p.X.Tick.Marker = f.positions()
+		p.X.Tick.Marker = decades{}
+		if at := f.positions(); len(at) <= most {
+			p.X.Tick.Marker = at
+		}
 		p.X.Min, p.X.Max = p.X.Min/1.08, p.X.Max*1.08
 	}
 	if f.LogY {
@@ -126,6 +158,9 @@ func (f Figure) axes(p *plot.Plot) {
 		p.Y.Min, p.Y.Max = p.Y.Min/1.15, p.Y.Max*1.15
 	}
 }
+
+// most is the number of labels that an axis has room for.
+const most = 24
 
 // positions are ticks at the points' own x.
 func (f Figure) positions() plot.ConstantTicks {
@@ -137,6 +172,21 @@ func (f Figure) positions() plot.ConstantTicks {
 				seen[pt.X] = true
 				out = append(out, plot.Tick{Value: pt.X, Label: strconv.FormatFloat(pt.X, 'g', 6, 64)})
 			}
+		}
+	}
+	return out
+}
+
+// months are ticks at the first day of each month.
+type months struct{}
+
+// Ticks implements plot.Ticker.
+func (months) Ticks(lo, hi float64) []plot.Tick {
+	var out []plot.Tick
+	first := time.Unix(int64(lo), 0).UTC()
+	for at := time.Date(first.Year(), first.Month(), 1, 0, 0, 0, 0, time.UTC); float64(at.Unix()) <= hi; at = at.AddDate(0, 1, 0) {
+		if x := float64(at.Unix()); x >= lo {
+			out = append(out, plot.Tick{Value: x, Label: at.Format("Jan")})
 		}
 	}
 	return out
