@@ -24,7 +24,7 @@ import (
 // the selected ones: nothing here knows of others, whether there are any or none.
 func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Remark {
 	var list []remark.Remark
-	var few, wide tally
+	var few, wide, clips tally
 	for _, r := range s.Releases {
 		a := answers[r]
 		if a == nil {
@@ -38,6 +38,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			if o.Aggregate >= 0 && o.ErrorBar == functions.NoErrorBar {
 				few.add(r, o, groups, isNull, neededText)
 				wide.add(r, o, groups, isWide, nil)
+				clips.add(r, o, groups, isCut, nil)
 			}
 		}
 	}
@@ -48,6 +49,9 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 	if wide.cells > 0 {
 		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it").
 			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with a larger loss: %s.", larger(s)))
+	}
+	if clips.cells > 0 {
+		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is more than the noise"))
 	}
 	remark.Sort(list)
 	return list
@@ -205,6 +209,16 @@ func isWide(r *plan.Release, o plan.Output, g *answerGroup) bool {
 		}
 	}
 	return false
+}
+
+// isCut: what is estimated to be clipped away is more than the noise of the clipped value.
+func isCut(r *plan.Release, o plan.Output, g *answerGroup) bool {
+	e, bars := g.Estimates[o.Aggregate], r.Aggregates[o.Aggregate].ErrorBars
+	if e.Status != estimator.OK || e.Error == nil || len(e.Error.Cut) == 0 || o.Part >= len(bars) {
+		return false
+	}
+	at := max(0, bars[o.Part].At)
+	return math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added) > estimator.Entry(e.Error.Noise, at)
 }
 
 func norm(x []float64) float64 {

@@ -6,6 +6,7 @@ type Code string
 // The codes. Table lists each with its level, cause and remedy.
 const (
 	NoKeys        Code = "NO_KEYS"
+	Clipped       Code = "CLIPPED"
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
@@ -39,6 +40,8 @@ var Table = []Entry{
 		"Ask for coarser groups, or with a larger dp_epsilon."},
 	{WideError, Warning, "with a wide error", "The 95 % interval of a value reaches farther from it than half of its size.",
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
+	{Clipped, Note, "with a cut beyond the noise", "What a clip takes from the persons with the most was estimated and added back, and is more than the noise. The interval allows for it.",
+		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{KeysLeftOut, Note, "keys of few persons left out", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
 	{Declared, Note, "declared values", "The answer is what is declared for the columns; whether there are such rows is not told.",
