@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -154,14 +155,49 @@ func TestErrorBarsOfVectors(t *testing.T) {
 	}
 }
 
-// TestErrorBarsAreNullWhereNothingIsKnown: too few persons, and mechanisms without a law.
+// TestIntervalsOfQuantiles: they hold the exact quantile, are one release with the answer wherever
+// they stand, and cost no more than the answer; an answer without one is no replay. The risk is
+// 10^-6 an interval.
+func TestIntervalsOfQuantiles(t *testing.T) {
+	root, ann, ages := sales(start(t, ""))
+	slices.Sort(ages)
+	spent := func() float64 {
+		return floats(t, root.value("SELECT spent_rho FROM dp.budgets WHERE account = 'd.sales' AND principal = '*'"))[0]
+	}
+	ann.query("SELECT DP_QUANTILE(age, 0.3) FROM d.sales")
+	alone := spent()
+	if ann.query("SELECT DP_QUANTILE(age, 0.3) AS x, DP_LOW(x) FROM d.sales"); spent() < 2*alone*(1-1e-9) {
+		t.Error("the interval of a quantile was made of an answer that has none")
+	}
+	numbers := func(text string) []float64 { return floats(t, strings.Fields(strings.ReplaceAll(strings.Trim(text, "[]"), ",", " "))...) }
+	for _, q := range []struct {
+		text string
+		at   []float64
+	}{
+		{"SELECT DP_MEDIAN(age) AS x, DP_LOW(x, 0.999999), DP_HIGH(x, 0.999999), DP_STDERR(x) FROM d.sales", []float64{0.5}},
+		{"SELECT x, (SELECT DP_LOW(DP_QUANTILE(age, 0.7), 0.999999) FROM d.sales), h, NULL FROM (SELECT DP_QUANTILE(age, 0.7) AS x, DP_HIGH(DP_QUANTILE(age, 0.7), 0.999999) AS h FROM d.sales) s", []float64{0.7}},
+		{"SELECT DP_QUANTILES(age, '[0.2, 0.6]') AS x, DP_LOW(x, 0.999999), DP_HIGH(x, 0.999999), NULL FROM d.sales", []float64{0.2, 0.6}},
+		{"SELECT DP_MEDIAN(age, 'quantile=search') AS x, DP_LOW(x, 0.999999), DP_HIGH(x, 0.999999), DP_STDERR(x) FROM d.sales", []float64{0.5}},
+	} {
+		before := spent()
+		row := ann.query(q.text)[0]
+		x, lo, hi := numbers(row[0]), numbers(row[1]), numbers(row[2])
+		for i, at := range q.at {
+			if exact := ages[int(math.Ceil(at*float64(len(ages))))-1]; !(lo[i] <= min(exact, x[i]) && max(exact, x[i]) <= hi[i]) || row[3] != "NULL" {
+				t.Errorf("%s: %v, exactly %v", q.text, row, exact)
+			}
+		}
+		if cost := spent() - before; math.Abs(cost-alone) > 1e-9 {
+			t.Errorf("%s: cost %v, a quantile alone %v", q.text, cost, alone)
+		}
+	}
+}
+
+// TestErrorBarsAreNullWhereNothingIsKnown: too few persons.
 func TestErrorBarsAreNullWhereNothingIsKnown(t *testing.T) {
 	_, ann, _ := sales(start(t, ""))
 	if row := ann.query("SELECT DP_MEAN(amount) AS x, DP_LOW(x), DP_HIGH(x), DP_STDERR(x) FROM d.sales WHERE age = 21 AND amount > 68")[0]; strings.Join(row, " ") != "NULL NULL NULL NULL" {
 		t.Errorf("too few persons: %v", row)
-	}
-	if row := ann.query("SELECT DP_MEDIAN(age, 'quantile=em') AS x, DP_LOW(x), DP_HIGH(x), DP_STDERR(x) FROM d.sales")[0]; strings.Join(row[1:], " ") != "NULL NULL NULL" {
-		t.Errorf("the exponential mechanism: %v", row)
 	}
 	if row := ann.query("SELECT DP_COUNT(*), DP_LOW(DP_COUNT(*)), DP_STDERR(DP_COUNT(*)) FROM d.sales WHERE 0 = 1")[0]; strings.Join(row, " ") != "0 0 0" {
 		t.Errorf("no rows: %v", row)

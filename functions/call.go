@@ -11,6 +11,8 @@ type Call struct {
 	Options   Options
 	Constant  string              // the constant second argument, "" where Check has read it
 	Fractions []quantile.Fraction // of quantiles, in the order given
+	// an interval is made that takes a part of the loss: see Intervals
+	Interval bool
 	// Units is set for COUNT(DISTINCT unit): persons are counted, not rows.
 	Units bool
 	// Vectors is set where the argument's values are vectors.
@@ -57,6 +59,11 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 		return nil, err
 	}
 	return e.Columns(), nil
+}
+
+// Intervals reports whether an interval takes a part of the call's loss.
+func (c Call) Intervals() bool {
+	return c.Function.Measure.Intervals != nil && c.Function.Measure.Intervals(c)
 }
 
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).

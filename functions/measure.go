@@ -27,6 +27,9 @@ type Measure struct {
 	Weighed bool
 	// EachRow says that rows are read one by one where they are weighed: a person's are bounded.
 	EachRow bool
+	// Intervals says whether an interval takes a part of a call's loss, and is made where it is
+	// asked for.
+	Intervals func(Call) bool
 	// Squares says that squares of rows are added up where they are weighed: the grid is coarser.
 	Squares bool
 

@@ -88,7 +88,7 @@ var optionTable = []Option{
 		return word(&o.Clip, v, map[string]vector.Clip{"counts": vector.Counts, "tails": vector.Tails})
 	}},
 	{"rotate", "on or off", "off", "Whether shifted rotates the vectors first, by random signs and a Walsh-Hadamard transform.", func(o *Options, v string) bool { return onOff(&o.Rotate, v) }},
-	{"quantile", "search or em", "search", "How a quantile is found: by noisy counts, or by the exponential mechanism.", func(o *Options, v string) bool {
+	{"quantile", "search or em", "em; search in a mean of vectors", "How a quantile is found: by noisy counts, or by the exponential mechanism, whose rank error is half of theirs or less.", func(o *Options, v string) bool {
 		return word(&o.Search, v, map[string]vector.Search{"search": vector.Bisect, "em": vector.Exponential})
 	}},
 	{"scale", "direct, pairs, declared, none or binary", "declared with sigma, pairs with pairs, binary for DP_ONEHOT, else direct", "How plan finds the spread of a coordinate: from the distances to the centre, from differences of secretly paired persons, from sigma, not at all, or as that of a bit.", func(o *Options, v string) bool {

@@ -22,12 +22,16 @@ var quantiles = Measure{
 			return nil, refuse.New(refuse.Option, "%s with weight=row needs a public bound on the rows of one person.", c.Function.Name).
 				With(`Leave weight=row out, or a DBA runs CALL dp_set_defaults(table, '{"max_rows_per_unit": 10}').`)
 		}
-		return quantile.New(p, c.Fractions, quantile.Options{Rows: byRow && p.MaxRows > 1, Exponential: c.Options.Search == vector.Exponential})
+		return quantile.New(p, c.Fractions, quantile.Options{Rows: byRow && p.MaxRows > 1, Bisect: c.bisects(), Interval: c.Interval})
 	},
 	Weighed:   true,
 	EachRow:   true,
 	OfNumbers: []string{"quantile"},
+	Intervals: func(c Call) bool { return !c.bisects() },
 }
+
+// bisects reports whether quantiles are to be found by noisy counts.
+func (c Call) bisects() bool { return c.Options.Has("quantile") && c.Options.Search == vector.Bisect }
 
 // median asks for the one quantile.
 func median(c *Call) error {

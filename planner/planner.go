@@ -164,6 +164,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		explains: t.Explain,
 	}
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
+	s.aggs.Intervals = f.Intervals
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
 	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, s.rows)
 	return s, nil

@@ -79,7 +79,7 @@ func estimators() []variant {
 			}
 			if rows > 0 {
 				add("row quantiles", true, func(p estimator.Params) (estimator.Estimator, error) {
-					return quantile.New(p, []quantile.Fraction{{Num: 9, Den: 10}, {Num: 1, Den: 4}}, quantile.Options{Rows: true})
+					return quantile.New(p, []quantile.Fraction{{Num: 9, Den: 10}, {Num: 1, Den: 4}}, quantile.Options{Rows: true, Bisect: true})
 				})
 			}
 		}
@@ -87,10 +87,10 @@ func estimators() []variant {
 		all = append(all,
 			variant{"units", false, func(p estimator.Params) (estimator.Estimator, error) { return count.NewUnits(p, false) }, p},
 			variant{"median", true, func(p estimator.Params) (estimator.Estimator, error) {
-				return quantile.New(p, []quantile.Fraction{quantile.Median}, quantile.Options{})
+				return quantile.New(p, []quantile.Fraction{quantile.Median}, quantile.Options{Bisect: true})
 			}, p},
 			variant{"quantiles", true, func(p estimator.Params) (estimator.Estimator, error) {
-				return quantile.New(p, []quantile.Fraction{{Num: 1, Den: 4}, {Num: 1, Den: 2}, {Num: 99, Den: 100}}, quantile.Options{})
+				return quantile.New(p, []quantile.Fraction{{Num: 1, Den: 4}, {Num: 1, Den: 2}, {Num: 99, Den: 100}}, quantile.Options{Bisect: true})
 			}, p})
 	}
 	return all

@@ -30,11 +30,14 @@ type Binder struct {
 	*rel.Writer
 	ctx    *sql.Context
 	params *settings.Settings
+	// Intervals says that the statement asks for an interval: all that take a part of a loss are
+	// made, so that what is asked twice in a statement is one release.
+	Intervals bool
 }
 
 // NewBinder returns the binder of a statement.
 func NewBinder(ctx *sql.Context, w *rel.Writer, p *settings.Settings) *Binder {
-	return &Binder{w, ctx, p}
+	return &Binder{Writer: w, ctx: ctx, params: p}
 }
 
 // Aggregate is one distinct aggregate of a draft, before its share of the loss is known.
@@ -80,6 +83,7 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 	if a.Call, err = functions.NewCall(f, q, options); err != nil {
 		return nil, rule.By(rule.Option, err)
 	}
+	a.Call.Interval = s.Intervals && a.Call.Intervals()
 	if a.Pure && a.Call.Options.Rho > 0 {
 		return nil, s.params.NotRho("The option rho")
 	}

@@ -8,6 +8,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
+	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
@@ -18,7 +19,9 @@ import (
 type Facts struct {
 	Protected, Undeclared []string
 	BindVars              bool
-	MaxColumn             sql.ColumnId
+	// Intervals says that an end of an interval is asked for, DP_LOW or DP_HIGH.
+	Intervals bool
+	MaxColumn sql.ColumnId
 }
 
 // Of collects the facts of a statement.
@@ -51,6 +54,9 @@ func Of(ctx *sql.Context, c catalog.Reader, n sql.Node) Facts {
 	}, func(e sql.Expression) {
 		if id, ok := e.(sql.IdExpression); ok {
 			f.MaxColumn = max(f.MaxColumn, id.Id())
+		}
+		if a, ok := e.(*functions.Aggregate); ok && a.Told != nil && (a.Told.Function.ErrorBar == functions.Low || a.Told.Function.ErrorBar == functions.High) {
+			f.Intervals = true
 		}
 		if _, ok := e.(*expression.BindVar); ok {
 			f.BindVars = true

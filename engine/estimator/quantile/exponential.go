@@ -3,7 +3,6 @@ package quantile
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -13,7 +12,7 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// chosen is quantiles by the exponential mechanism on the same axis (Options.Exponential).
+// chosen is quantiles by the exponential mechanism.
 //
 // Up to two quantiles are chosen independently, at 0.92ρ/m each [S11]; three or more by the
 // recursion of [KSS22], at 0.92ρ for the ⌊log2 m⌋+1 levels together. Its parts are told apart
@@ -25,18 +24,24 @@ import (
 // NewPureMany), the number of values has Laplace noise. What is spent on the choices is
 // bounded-range in each level, so ε_k²/8 each of zCDP.
 //
+// With Options.Interval a fifth of the loss goes to noisy ranks around the answers, in equal parts
+// (scalar.Ladder), and the choices have the rest of their share.
+//
 // The sensitivities of both neighbour relations are those of exponential.NewQuantile and
-// exponential.NewMany. Every choice adds exponential.Slack to the loss's DeltaTV.
+// exponential.NewMany.
 type chosen struct {
 	quantiles
 	count   scalar.Persons
 	single  []exponential.Quantile
 	many    *exponential.Many
 	cells   uint64
-	draws   int
 	minimum int64
 	loss    privacy.Loss
+	ladders []scalar.Ladder // with Options.Interval: one a fraction
 }
+
+// intervalShare is the share of the loss that an interval takes.
+const intervalShare = 0.2
 
 // singly is the largest number of quantiles that are chosen independently.
 const singly = 2
@@ -45,14 +50,24 @@ const singly = 2
 // where a pure loss is too small.
 func newChosen(q quantiles, perUnit int64) (estimator.Estimator, error) {
 	_, hi := scalar.Range(q.p)
-	e := chosen{quantiles: q, cells: uint64(q.axis.Cell(hi)) + 1, draws: len(q.fractions)}
-	shares := scalar.Split(q.p.Loss(), 0.08, 0.92)
-	share := shares[1]
+	e := chosen{quantiles: q, cells: uint64(q.axis.Cell(hi)) + 1}
+	count, share := 0.08, 0.92
 	if e.sized() {
-		shares[0], share = 0, q.p.Loss()*(1-1e-12)
-	} else {
-		e.count = scalar.CountOf(q.p, shares[0], perUnit)
+		count, share = 0, 1
+	}
+	ranks := 0.0
+	if q.o.Interval {
+		ranks = intervalShare
+	}
+	shares := scalar.Split(q.p.Loss(), count, share*(1-ranks), share*ranks)
+	if count, share, ranks = shares[0], shares[1], shares[2]; count > 0 {
+		e.count = scalar.CountOf(q.p, count, perUnit)
 		e.minimum = e.count.Enough()
+	}
+	if ranks > 0 {
+		for _, f := range q.fractions {
+			e.ladders = append(e.ladders, scalar.NewLadder(q.p, q.axis, f.Num, f.Den, perUnit, ranks/float64(len(q.fractions))*(1-1e-12)))
+		}
 	}
 	var err error
 	if len(q.fractions) > singly {
@@ -63,7 +78,7 @@ func newChosen(q quantiles, perUnit int64) (estimator.Estimator, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.loss = e.total(shares[0], share)
+	e.loss = e.total(count, share, ranks)
 	return e, nil
 }
 
@@ -80,7 +95,6 @@ func (e *chosen) chooseMany(perUnit int64, loss float64) (err error) {
 	} else {
 		e.many = exponential.NewMany(pairs, e.cells, perUnit, loss, e.p.Relation)
 	}
-	e.draws = e.many.Draws()
 	e.minimum = max(e.minimum, e.many.Persons())
 	return nil
 }
@@ -104,12 +118,10 @@ func (e *chosen) chooseSingly(perUnit int64, loss float64) error {
 	return nil
 }
 
-// total is the loss of a count and of choices at the losses given.
-func (e chosen) total(count, choices float64) privacy.Loss {
+// total is the loss of a count, of choices and of ranks at the losses given.
+func (e chosen) total(count, choices, ranks float64) privacy.Loss {
 	if !e.p.Pure() {
-		l := scalar.Loss(e.p.Rho)
-		l.DeltaTV = float64(e.draws) * exponential.Slack
-		return l
+		return scalar.Loss(e.p.Rho)
 	}
 	l, parts := scalar.LossOf(e.p), len(e.single)
 	if e.many != nil {
@@ -118,8 +130,10 @@ func (e chosen) total(count, choices float64) privacy.Loss {
 	// Each part is (choices/parts)-bounded-range: one choice, or a level, whose choices are
 	// independent given those above.
 	rho := privacy.BoundedRangeLoss(choices / float64(parts)).Times(parts)
-	if count > 0 {
-		rho = rho.Add(privacy.PureLoss(count))
+	for _, eps := range []float64{count, ranks} {
+		if eps > 0 {
+			rho = rho.Add(privacy.PureLoss(eps))
+		}
 	}
 	l.Rho = min(l.Rho, rho.Rho)
 	return l
@@ -153,10 +167,13 @@ func (e chosen) Steps() []estimator.Step {
 		steps = append(steps, e.count.Step())
 	}
 	if e.many != nil {
-		return append(steps, e.many.Steps("quantiles")...)
+		steps = append(steps, e.many.Steps("quantiles")...)
 	}
 	for i, c := range e.single {
 		steps = append(steps, c.Step(fmt.Sprintf("quantile %v", e.fractions[i].Float()), 1))
+	}
+	for i, l := range e.ladders {
+		steps = append(steps, l.Step(fmt.Sprintf("interval of %v", e.fractions[i].Float())))
 	}
 	return steps
 }
@@ -174,20 +191,33 @@ func (e chosen) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.TooFew(len(e.fractions), e.minimum)
 	}
 	out := estimator.Estimate{}
-	for _, cell := range e.search(n, in.Memory, cells) {
+	found := e.search(n, in.Memory, cells)
+	for _, cell := range found {
 		out.Values = append(out.Values, scalar.Finite(scalar.Scale(e.p.Grid, float64(e.axis.Value(cell)))))
 		out.StdErr = append(out.StdErr, math.NaN())
 	}
 	e.order(out.Values)
+	if e.ladders != nil {
+		out.Error = e.around(n, cells, found)
+	}
 	return out
 }
 
-// search returns the cell of each quantile. It reorders cells.
+// around releases ranks around the cells that were found.
+func (e chosen) around(n noise.Noiser, cells, found []uint32) *estimator.Error {
+	x := &estimator.Error{Form: estimator.Quantile}
+	for i, l := range e.ladders {
+		x.Rounds = max(x.Rounds, l.Rounds())
+		x.Ranks = append(x.Ranks, e.told(l.Ranks(n, cells, found[i])))
+	}
+	return x
+}
+
+// search returns the cell of each quantile.
 func (e chosen) search(n noise.Noiser, m estimator.Memory, cells []uint32) []uint32 {
 	if e.many != nil {
 		return e.many.Search(n, m, cells)
 	}
-	slices.Sort(cells)
 	out := make([]uint32, len(e.single))
 	for i := range e.single {
 		out[i] = e.single[i].Choose(n, m, cells, e.cells)

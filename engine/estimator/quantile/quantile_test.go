@@ -63,7 +63,7 @@ func TestRankErrorIsAsStated(t *testing.T) {
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		p.Relation = relation
 		p.Sized = relation == estimator.ReplaceOne
-		e, err := quantile.New(p, fractions, quantile.Options{})
+		e, err := quantile.New(p, fractions, quantile.Options{Bisect: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestQuantilesBesideAnAtom(t *testing.T) {
 		}
 	}
 	p := estimator.Params{Rho: 0.1, Grid: estimator.Grid{Step: 1, Lo: -1 << 40, Hi: 1 << 40}}
-	e, err := quantile.New(p, []quantile.Fraction{{Num: 1, Den: 2}, {Num: 7, Den: 10}, {Num: 9, Den: 10}, {Num: 99, Den: 100}}, quantile.Options{})
+	e, err := quantile.New(p, []quantile.Fraction{{Num: 1, Den: 2}, {Num: 7, Den: 10}, {Num: 9, Den: 10}, {Num: 99, Den: 100}}, quantile.Options{Bisect: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 // Search returns, for every coordinate, the cell of a quantile of the values x_ij, or of the
-// distances |x_ij − centre_j| where centre is not nil. Each coordinate is one draw: q's loss and
-// Slack, Dim times.
+// distances |x_ij − centre_j| where centre is not nil. Each coordinate is one draw: q's loss,
+// Dim times.
 //
 // Cost: a sort of each column, O(n log n), by all cores; the draws are made one after another in
 // the order of the coordinates. Of a sparse block only the entries are sorted.

@@ -8,8 +8,8 @@
 //
 // Claim: if the scores of every two neighbours differ by an amount that lies, over all points, in
 // an interval of length R (of integer distances), the mechanism with weights exactly ω^k is
-// rate·R-bounded-range and costs (rate·R)²/8 in zCDP [CR21, Lemma 3.2]. What is drawn is within
-// Slack of that law in total variation:
+// rate·R-bounded-range and costs (rate·R)²/8 in zCDP [CR21, Lemma 3.2]. Of NewFullest, what is
+// drawn is within Slack of that law in total variation:
 //
 //   - a power ω^k is off by less than 2^13 units of 2^-192 (powers.at);
 //   - there are at most 2^62 points (every constructor's range), so the weights are off by less
@@ -17,8 +17,8 @@
 //   - some point has distance 0, so the sum of weights is at least 1 (up to that error), and two
 //     laws are no further apart than the sum of the weights' differences over the larger sum.
 //
-// NewPureQuantile, NewPureMany and NewPureFullest make choices that are ε-DP without any slack: see
-// pure.go.
+// Quantiles, and NewPureFullest, have weights that are ε-DP and ε-bounded-range without any slack:
+// see pure.go.
 //
 // Everything is a map of the sorted data and of random words from noise.Noiser. How long it takes
 // depends on the data only as sorting does.

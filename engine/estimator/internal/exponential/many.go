@@ -58,8 +58,7 @@ type node struct {
 const tieBits = 16
 
 // NewMany returns the choice of the quantiles num/den, two integers each with 0 < num < den <=
-// 2^20, on cells cells at most 2^32, at loss rho and slack Draws·Slack. A person has at most values
-// numbers.
+// 2^20, on cells cells at most 2^32, at loss rho. A person has at most values numbers.
 func NewMany(fractions [][2]int64, cells uint64, values int64, rho float64, relation estimator.Relation) *Many {
 	m, err := newMany(fractions, cells, values, loss{rho: rho}, relation)
 	if err != nil {

@@ -34,6 +34,7 @@ func (x *fraction) times(y *fraction) fraction {
 type powers struct {
 	digits  [][]fraction // digits[l][j] = ω^(j·256^l), as far as it is not 0
 	floored bool         // no power is under least
+	uniform bool         // every power is that of 0
 }
 
 // least is the weight 2^-128 of a pure choice: no point has less.
@@ -80,6 +81,9 @@ func (p *powers) at(k uint64) fraction {
 // of returns ω^k.
 func (p *powers) of(k uint64) fraction {
 	w, first := most, true
+	if p.uniform {
+		return w
+	}
 	for l := 0; k > 0; l++ {
 		j := k & (1<<digitBits - 1)
 		if k >>= digitBits; j == 0 {

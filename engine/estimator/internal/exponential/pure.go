@@ -7,8 +7,8 @@ import (
 	"scrim/engine/estimator"
 )
 
-// The pure form of a choice: ε-DP with δ = 0, by weights for which the argument holds to the last
-// bit.
+// The pure form of a choice, which quantiles have at a loss ρ, too: ε-DP with δ = 0, by weights for
+// which the argument holds to the last bit.
 //
 // The weight of distance k is the integer w(k) = max(W(k), 2^64), in units of 2^-192, where W(k) is
 // the power table's value of ω^k, off by less than 2^13 units, and ω = e^{-s} for the rate s = rate

@@ -24,7 +24,8 @@ import (
 //	replace-one   at most D = values·den either way: the counts move by values, n does not (or a person comes or goes,
 //	              which is less)
 //
-// so the range is 2D, and rate = √(2ρ)/D costs ρ [CR21, Lemma 3.2]. n is private and enters only
+// so the range is 2D, and rate = √(2ρ)/D costs ρ [CR21, Lemma 3.2]: it is a choice at ε = √(8ρ),
+// with the weights of a pure one (pure.go), so there is no slack. n is private and enters only
 // here.
 //
 // Accuracy: with N cells the rank of the answer is off by at most (ln N + ln 1/β)/(rate·den) values
@@ -41,8 +42,9 @@ type Quantile struct {
 // maxRank bounds num·n and den·n: a group has at most 2^40 values.
 const maxRank = 1 << 62
 
-// NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho and
-// slack Slack a draw, for at most values >= 1 numbers a person.
+// NewQuantile returns the choice of the quantile num/den, 0 < num < den <= 2^20, at loss rho, for
+// at most values >= 1 numbers a person. At a loss that is too small to be divided so the choice is
+// uniform.
 func NewQuantile(num, den, values int64, rho float64, relation estimator.Relation) Quantile {
 	change := values * max(num, den-num)
 	if relation == estimator.ReplaceOne {
@@ -53,9 +55,13 @@ func NewQuantile(num, den, values int64, rho float64, relation estimator.Relatio
 
 // newQuantile returns the choice for a distance that changes by at most change.
 func newQuantile(num, den int64, rho, change float64, shown int64) Quantile {
-	checkFraction(num, den, change, rho)
-	rate := math.Sqrt(2*rho) / change * (1 - 0x1p-50) // four roundings of 2^-53
-	return Quantile{num: num, den: den, loss: loss{rho: rho}, change: shown, rate: rate, powers: newPowers(rate)}
+	// two roundings of 2^-53
+	q, err := newPureQuantile(num, den, math.Sqrt(8*rho)*(1-0x1p-51), change, shown)
+	if err != nil {
+		q = Quantile{num: num, den: den, change: shown, powers: powers{uniform: true}}
+	}
+	q.loss = loss{rho: rho}
+	return q
 }
 
 func checkFraction(num, den int64, change, loss float64) {
@@ -82,13 +88,14 @@ func (q Quantile) Step(name string, queries int) estimator.Step {
 	return q.loss.of(queries, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%d", 2*q.change)})
 }
 
-// Choose returns the cell of the quantile among cells cells, given the cell of each value in
-// ascending order. m is for what it makes of them.
-func (q Quantile) Choose(n noise.Noiser, m estimator.Memory, sorted []uint32, cells uint64) uint32 {
-	data, w := runs(m, nil, sorted), &wheel{memory: m}
-	defer estimator.Free(m, data)
+// Choose returns the cell of the quantile among cells cells, given the cell of each value in any
+// order. m is for what it makes of them.
+func (q Quantile) Choose(n noise.Noiser, m estimator.Memory, of []uint32, cells uint64) uint32 {
+	data, w := q.near(m, of), &wheel{memory: m}
+	defer estimator.Free(m, data.runs)
 	defer w.done()
-	return uint32(q.pick(n, w, data, 0, cells-1))
+	q.fillWindow(w, data, 0, cells-1)
+	return uint32(w.draw(n))
 }
 
 // run is a cell with the number of values in it.
@@ -125,12 +132,17 @@ func (q *Quantile) fill(w *wheel, data []run, lo, hi uint64) {
 	for _, r := range data {
 		total += r.count
 	}
-	if hi-lo >= maxPoints || total > maxRank/q.den {
+	q.fillWindow(w, window{runs: data, all: total}, lo, hi)
+}
+
+// fillWindow is fill, given the window of the values.
+func (q *Quantile) fillWindow(w *wheel, data window, lo, hi uint64) {
+	if hi-lo >= maxPoints || data.all > maxRank/q.den {
 		panic("exponential: too many cells or values")
 	}
 	w.reset()
-	target, next, rank := q.num*total, lo, int64(0) // rank: den·#{x < next}
-	for _, r := range data {
+	target, next, rank := q.num*data.all, lo, q.den*data.below // rank: den·#{x < next}
+	for _, r := range data.runs {
 		if r.cell > next {
 			w.add(next, r.cell-next, q.powers.at(distance(target, rank, rank)))
 		}

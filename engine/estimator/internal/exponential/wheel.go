@@ -32,6 +32,7 @@ func (x *wide) less(y *wide) bool {
 type wheel struct {
 	parts  []category
 	sum    wide
+	last   fraction         // the weight in the last category
 	memory estimator.Memory // of the parts: there are as many as distinct values
 }
 
@@ -62,6 +63,12 @@ func (w *wheel) add(first, points uint64, weight fraction) {
 		carry = hi + c // the product is below 2^256, so nothing is lost
 	}
 	w.sum[3] += carry
+	if n := len(w.parts); n > 0 && weight == least && w.last == least && w.parts[n-1].first+w.parts[n-1].points == first {
+		w.parts[n-1].points += points // the many far ones of a pure choice are one category
+		w.parts[n-1].end = w.sum
+		return
+	}
+	w.last = weight
 	w.parts = append(estimator.Grow(w.memory, w.parts, 1), category{first, points, w.sum})
 }
 

@@ -1,8 +1,6 @@
 package scalar
 
 import (
-	"slices"
-
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/noise"
@@ -92,7 +90,6 @@ func (c Centred) find(n noise.Noiser, m estimator.Memory, means []int64) int64 {
 	if !c.pure {
 		return c.median.Search(n, cells)
 	}
-	slices.Sort(cells)
 	return c.axis.Value(c.chosen.Choose(n, m, cells, uint64(c.axis.cells)))
 }
 

@@ -98,6 +98,20 @@ func (x Noise) Quantile(alpha float64) float64 {
 	return x.scale() * math.Log(1/(2*alpha))
 }
 
+// Point is the number that a standard normal variable is beyond as rarely as the noise is at y or
+// beyond, on y's side; 0 where that is not rare.
+func (x Noise) Point(y int64) float64 {
+	far, z := math.Abs(float64(y)), 0.0
+	if x.sigma2 != nil {
+		z = (far - 0.5) / x.Sigma() // the lattice
+	} else {
+		t := x.scale()
+		tail := math.Exp(-far/t) / (1 + math.Exp(-1/t))
+		z = math.Sqrt2 * math.Erfcinv(min(2*max(tail, 1e-300), 1))
+	}
+	return math.Copysign(max(z, 0), float64(y))
+}
+
 // Step completes a step with the noise's mechanism, norm and loss.
 func (x Noise) Step(s estimator.Step) estimator.Step {
 	s.Mechanism = estimator.DiscreteGaussian
