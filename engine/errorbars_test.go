@@ -169,7 +169,9 @@ func TestIntervalsOfQuantiles(t *testing.T) {
 	if ann.query("SELECT DP_QUANTILE(age, 0.3) AS x, DP_LOW(x) FROM d.sales"); spent() < 2*alone*(1-1e-9) {
 		t.Error("the interval of a quantile was made of an answer that has none")
 	}
-	numbers := func(text string) []float64 { return floats(t, strings.Fields(strings.ReplaceAll(strings.Trim(text, "[]"), ",", " "))...) }
+	numbers := func(text string) []float64 {
+		return floats(t, strings.Fields(strings.ReplaceAll(strings.Trim(text, "[]"), ",", " "))...)
+	}
 	for _, q := range []struct {
 		text string
 		at   []float64
