@@ -32,6 +32,9 @@ type Forecast struct {
 	Fits         bool
 	// how many such charges in a row fit in the current window, at most MaxForecast
 	Queries int
+
+	before privacy.Amount // what is spent
+	pure   bool           // the charge is
 }
 
 // Forecast tells what the budgets on the accounts of the charges would say to them, in the order of
@@ -85,7 +88,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 
 // weigh fills in what the charge costs, and what it leaves.
 func (f *Forecast) weigh(before, loss *privacy.Amount) {
-	f.CostRho = loss.Rho
+	f.CostRho, f.before, f.pure = loss.Rho, *before, loss.Pure > 0
 	if f.Missing {
 		f.Cost = privacy.Epsilon(math.NaN())
 		return

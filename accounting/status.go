@@ -35,6 +35,8 @@ type BudgetStatus struct {
 	RemainingPure privacy.Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
 	WindowStart   time.Time
 	WindowEnd     time.Time // zero for Never
+
+	spent privacy.Amount // of which Spent and SpentCurve are parts
 }
 
 // Status returns where every budget stands, and each entity's bound. entityOf gives the entity of
@@ -103,7 +105,7 @@ func (p *position) status(today budget.Date) BudgetStatus {
 	st := BudgetStatus{
 		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.Curve, SpentEpsilon: epsilon,
 		Remaining: b.Remaining(&p.spent), RemainingRho: b.RemainingRho(&p.spent, privacy.Tally{}), RemainingPure: b.RemainingPure(&p.spent),
-		WindowEnd: b.Window.End(today),
+		WindowEnd: b.Window.End(today), spent: p.spent,
 	}
 	if b.Window != budget.Never {
 		st.WindowStart = b.Window.Start(today).Time()

@@ -13,14 +13,15 @@ import (
 // administration is the DBA's side in SQL: the procedures, and the database dp.
 func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 	o := admin.Options{
-		Catalog:   s.catalog,
-		Ledger:    s.ledger,
-		Schema:    func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
-		Price:     s.prices.Price,
-		IsDBA:     session.IsDBA,
-		IsAuditor: session.IsAuditor,
-		Principal: session.Principal,
-		Backup:    s.backup,
+		Catalog:     s.catalog,
+		Ledger:      s.ledger,
+		Schema:      func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
+		Price:       s.prices.Price,
+		DefaultLoss: s.prices.DefaultLoss,
+		IsDBA:       session.IsDBA,
+		IsAuditor:   session.IsAuditor,
+		Principal:   session.Principal,
+		Backup:      s.backup,
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},

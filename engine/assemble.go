@@ -69,7 +69,7 @@ func (s *Server) assemble() error {
 		Into:   s.cfg.BackupDir, Settle: s.collections.Settle, Audit: s.audit, Log: s.log,
 	}
 	s.runner = s.executor()
-	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner}
+	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner, DefaultLoss: price.DefaultLoss(s.catalog.Snapshot)}
 	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
 	catalogue := browse.New()
 	s.admin = s.administration(catalogue)

@@ -21,6 +21,7 @@ import (
 	"scrim/engine/datadir/rollback"
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
+	"scrim/engine/price"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
 	"scrim/engine/witness"
@@ -108,6 +109,7 @@ func (s *Server) watch() error {
 	s.monitor = monitor.New(monitor.Sources{
 		Address: s.cfg.HTTP, Place: s.place, Ledger: s.ledger, Catalog: s.catalog, Store: s.store,
 		Audit: s.audit, Required: s.cfg.Audit == string(audit.Refuse), Warnings: s.warnings, Log: s.log,
+		DefaultLoss:    price.DefaultLoss(s.catalog.Snapshot),
 		Connections:    func() int { return s.sockets.Connections() },
 		MaxConnections: func() int { return s.sockets.MaxConnections() },
 	})

@@ -26,12 +26,12 @@ func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	if !a.seesAll(ctx) {
 		for _, b := range visible(st.Budgets, who) {
-			out = append(out, budgetRow(b))
+			out = append(out, a.budgetRow(&st, b))
 		}
 		return out, nil
 	}
 	for _, b := range st.Budgets {
-		out = append(out, budgetRow(b))
+		out = append(out, a.budgetRow(&st, b))
 	}
 	for _, e := range st.Entities {
 		out = append(out, entityRow(e))
@@ -68,15 +68,15 @@ type account struct {
 }
 
 // budgetRow shows a budget. What is spent is shown as the least of several valid ε; what remains is
-// what the next charge is granted.
-func budgetRow(b accounting.BudgetStatus) sql.Row {
+// what the next charge is granted, and as a number of statements at the default loss.
+func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus) sql.Row {
 	row := sql.Row{
 		accountType(b.Entity), b.Account, b.Principal, b.Holder,
 		epsilonLimit(b.Epsilon, b.Rho), rhoLimit(b.Rho), float64(b.Delta), string(b.Window),
 		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), nil, nil,
 		nil, b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
-		nil, nil,
+		nil, nil, nil,
 	}
 	row[11], row[12] = spent(b)
 	if b.Rho == 0 {
@@ -84,6 +84,11 @@ func budgetRow(b accounting.BudgetStatus) sql.Row {
 	}
 	if b.Order > 0 {
 		row[22] = b.Order
+	}
+	if a.o.DefaultLoss != nil {
+		if n, ok := st.Questions(&b, a.o.DefaultLoss); ok {
+			row[23] = int64(n)
+		}
 	}
 	return row
 }

@@ -37,6 +37,9 @@ type Options struct {
 	Schema func(*sql.Context) catalog.Schema
 	// Price plans a query and tells what it would cost; it runs nothing.
 	Price func(ctx *sql.Context, query string) ([]PriceLine, error)
+	// DefaultLoss tells what a statement costs where nobody says. Nil: no number of questions is
+	// told.
+	DefaultLoss accounting.DefaultLoss
 	// IsDBA reports whether the session's account is a DBA.
 	IsDBA func(*sql.Context) bool
 	// IsAuditor reports whether the session's account sees the ledger and the budgets of all. Nil:

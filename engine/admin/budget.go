@@ -16,20 +16,24 @@ import (
 // entityPrefix marks the target of a budget as an entity.
 const entityPrefix = "entity:"
 
-// setBudget sets a budget as a whole: target, principal, limit, delta, window and perhaps why.
-func (a *Admin) setBudget(ctx *sql.Context, args []string) error {
+// setBudget sets a budget as a whole: target, principal, limit, delta, window and perhaps why. It
+// answers with how many questions that is.
+func (a *Admin) setBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	b, err := a.holder(ctx, args[0], args[1])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if b.Epsilon, b.Rho, err = limit(args[2]); err != nil {
-		return err
+		return nil, err
 	}
 	if b.Delta, err = delta(args[3]); err != nil {
-		return err
+		return nil, err
 	}
 	b.Window = window(args[4])
-	return a.put(ctx, b, optional(args, 5))
+	if err := a.put(ctx, b, optional(args, 5)); err != nil {
+		return nil, err
+	}
+	return a.questions(b), nil
 }
 
 // dropBudget removes a budget: target, principal and perhaps why.

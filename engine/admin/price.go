@@ -11,7 +11,10 @@ type PriceLine struct {
 	Item   string // budget, answer or statement
 	Name   string // schema.table or entity:NAME of a budget, the aggregate's text of an answer
 	Budget *accounting.Forecast
-	Fits   bool
+	// Questions is how many default statements fit before the query; nil where it is not known to
+	// who asks.
+	Questions *int
+	Fits      bool
 	// Of answers: the expected standard deviation of the noise, NaN where it is not known, and the
 	// number of persons under which the answer is NULL.
 	Error      float64
@@ -21,12 +24,12 @@ type PriceLine struct {
 
 // priceDoc documents the one procedure that is everybody's.
 var priceDoc = Procedure{"dp_price", "dp_price(query)",
-	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit; and per answer the expected error. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
+	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; and per answer the expected error. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
 	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}
 
 // priceColumns are the columns of its result.
 var priceColumns = []column{text("item"), text("name"), text("holder"), text("window"), real("rho"), real("epsilon"), real("remaining_rho"), real("remaining_epsilon"),
-	real("after_rho"), real("after_epsilon"), count("queries"), text("fits"), real("expected_error"), count("min_persons"), text("remark")}
+	real("after_rho"), real("after_epsilon"), count("queries"), text("fits"), real("expected_error"), count("min_persons"), text("remark"), count("questions_left")}
 
 // price makes the procedure for go-mysql-server.
 func (a *Admin) price() sql.ExternalStoredProcedureDetails {
@@ -50,6 +53,9 @@ func (l *PriceLine) row() sql.Row {
 	row[12], row[14] = finite(l.Error), orNull(l.Remark)
 	if l.Item == "answer" {
 		row[13] = l.MinPersons
+	}
+	if l.Questions != nil {
+		row[15] = int64(*l.Questions)
 	}
 	f := l.Budget
 	switch {

@@ -87,7 +87,10 @@ type Options struct {
 	Recent   *Recent
 	Server   func() Server
 	Secure   bool // the pages are served over TLS
-	Logger   zerolog.Logger
+	// DefaultLoss tells what a statement costs where nobody says. Nil: no number of questions is
+	// shown.
+	DefaultLoss accounting.DefaultLoss
+	Logger      zerolog.Logger
 	// Logged is told of each attempt to log in. An error refuses one that was accepted: it could
 	// not be recorded.
 	Logged func(Attempt) error

@@ -70,8 +70,8 @@ func TestPagesShowWhatHappened(t *testing.T) {
 	c := f.member()
 	for path, words := range map[string][]string{
 		"/":                         {"clinic.visits", "Used up until 1 Nov", "At this rate used up", "shop.returns", "ben@%", "BUDGET_EXHAUSTED", "Ask with a smaller dp_epsilon", "&lt;script&gt;"},
-		"/tables":                   {"shop.products", "No total budget", "its own budget"},
-		"/tables/shop.orders":       {"agreed with the data protection officer", "more of that kind fit", "the role marketing", "Proven of what was spent: ε ", "limit 0.5", "discrete Gaussian", "&lt;img"},
+		"/tables":                   {"0 questions left at the default loss", "shop.products", "No total budget", "its own budget"},
+		"/tables/shop.orders":       {"30 questions left at the default loss", "agreed with the data protection officer", "more of that kind fit", "the role marketing", "Proven of what was spent: ε ", "limit 0.5", "discrete Gaussian", "&lt;img"},
 		"/tables/web.sessions":      {"today, until 23 Oct"},
 		"/tables/hr.salaries":       {"a person is each row", "not used up before"},
 		"/entities/customer":        {"shop.baskets", "ε 10 at δ 2e-6"},

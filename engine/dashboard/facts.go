@@ -77,6 +77,8 @@ type Line struct {
 	Title string
 	Link  string // to the page about it; "" on that page
 	Whose string
+	// Questions is how many statements at the default loss are left; nil where it is not known.
+	Questions *int
 	*Burn
 }
 
@@ -92,6 +94,11 @@ func (f *facts) line(b accounting.BudgetStatus) (Line, error) {
 	l := Line{ID: identifier(b), Title: f.name(b.Account), Link: "/tables/" + segment(b.Account), Whose: whose(b), Burn: burn}
 	if b.Entity {
 		l.Title, l.Link = "entity "+b.Account, "/entities/"+segment(b.Account)
+	}
+	if f.d.o.DefaultLoss != nil {
+		if n, ok := f.status.Questions(&b, f.d.o.DefaultLoss); ok {
+			l.Questions = &n
+		}
 	}
 	return l, err
 }

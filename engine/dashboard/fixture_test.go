@@ -95,6 +95,12 @@ func newFixture(t *testing.T, filled bool) *fixture {
 	f.Dashboard = New(Options{
 		Ledger: ledger, Catalog: policies.Snapshot, Accounts: f.people, Recent: f.recent, Logger: zerolog.Nop(),
 		Now: func() time.Time { return f.now },
+		DefaultLoss: func(_ string, _, pure bool) (privacy.Loss, bool) {
+			if pure {
+				return privacy.PureLoss(1), true
+			}
+			return privacy.Loss{Rho: privacy.RhoOf(0.0172), DeltaEvent: 5e-9}, true
+		},
 		Server: func() Server {
 			return Server{
 				Version: "8.0.36-scrim", Comment: "Scrim, differentially private SQL", Go: "go1.26.2", Started: fixtureNow.Add(-30 * time.Hour),

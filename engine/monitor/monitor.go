@@ -50,6 +50,8 @@ type Sources struct {
 	Required bool       // no statement runs without the audit log
 	Warnings *Warnings
 	Log      zerolog.Logger
+	// DefaultLoss tells what a statement costs where nobody says.
+	DefaultLoss accounting.DefaultLoss
 	// Connections and MaxConnections count the clients of the database.
 	Connections, MaxConnections func() int
 }
@@ -109,15 +111,16 @@ func (m *Monitor) Listen(c Clients) error {
 		return fmt.Errorf("engine: http: %w", err)
 	}
 	m.dashboard = dashboard.New(dashboard.Options{
-		Ledger:   m.sources.Ledger,
-		Catalog:  m.sources.Catalog.Snapshot,
-		Accounts: c.Accounts,
-		Recent:   m.recent,
-		Server:   m.facts,
-		Secure:   c.Certificate != nil,
-		Logger:   m.sources.Log,
-		Logged:   m.logged,
-		Now:      time.Now,
+		Ledger:      m.sources.Ledger,
+		Catalog:     m.sources.Catalog.Snapshot,
+		Accounts:    c.Accounts,
+		Recent:      m.recent,
+		Server:      m.facts,
+		Secure:      c.Certificate != nil,
+		Logger:      m.sources.Log,
+		Logged:      m.logged,
+		DefaultLoss: m.sources.DefaultLoss,
+		Now:         time.Now,
 	})
 	m.listener = limited(m.listener, maxHTTP)
 	m.http = &http.Server{

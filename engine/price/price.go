@@ -23,6 +23,8 @@ type Teller struct {
 	Engine *sqle.Engine // plans them
 	Ledger *accounting.Ledger
 	Runner *exec.Executor // knows earlier answers
+	// DefaultLoss is what a statement costs where nobody says.
+	DefaultLoss accounting.DefaultLoss
 }
 
 // Price plans a query and tells what it would cost and how exact its answers would be, without
@@ -52,18 +54,22 @@ func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if err != nil {
 		return nil, err
 	}
-	return append(budgetLines(forecasts, remark), t.answerLines(ctx, b.Statement)...), nil
+	return append(t.budgetLines(forecasts, remark), t.answerLines(ctx, b.Statement)...), nil
 }
 
 // budgetLines has a line for each budget that the statement touches.
-func budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
+func (t *Teller) budgetLines(list []accounting.Forecast, remark string) []admin.PriceLine {
 	var out []admin.PriceLine
 	for _, f := range list {
 		name := f.Table
 		if f.Entity {
 			name = "entity:" + f.Account
 		}
-		out = append(out, admin.PriceLine{Item: "budget", Name: name, Budget: &f, Fits: f.Fits, Error: math.NaN(), Remark: remark})
+		line := admin.PriceLine{Item: "budget", Name: name, Budget: &f, Fits: f.Fits, Error: math.NaN(), Remark: remark}
+		if n, ok := f.Questions(t.DefaultLoss); ok {
+			line.Questions = &n
+		}
+		out = append(out, line)
 	}
 	return out
 }

@@ -152,6 +152,28 @@ func (p *Settings) TotalFor(t catalog.Table) (Total, error) {
 	return out, nil
 }
 
+// DefaultLoss returns what a statement costs a table where neither session nor hint says, whatever
+// it asks: its ρ is that of a statement without private keys, its δ that of one with them. pure
+// says that the table is on the pure account. It returns false where no such statement is planned.
+func DefaultLoss(t catalog.Table, pure bool) (privacy.Loss, bool) {
+	total, err := new(Settings).TotalFor(t)
+	if err != nil { // beyond the table's largest ε, which is then asked for
+		t.Defaults.Epsilon, t.Defaults.Rho = t.Defaults.MaxEpsilon, 0
+		if total, err = new(Settings).TotalFor(t); err != nil {
+			return privacy.Loss{}, false
+		}
+	}
+	if pure {
+		return privacy.CostFor(privacy.PureCost, privacy.Epsilon(total.Epsilon), 0).Loss(), total.Rho == 0
+	}
+	loss := privacy.CostWithin(privacy.RhoCost, total.Rho).Loss()
+	if total.Rho == 0 {
+		loss = privacy.CostFor(privacy.RhoCost, privacy.Epsilon(total.Epsilon), privacy.Delta(total.Delta)).Loss()
+	}
+	loss.DeltaEvent = total.Delta / 2
+	return loss, true
+}
+
 // tableLayer turns the defaults of a table into a layer.
 func tableLayer(d catalog.Defaults) Layer {
 	l := Layer{}
