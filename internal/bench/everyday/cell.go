@@ -2,6 +2,7 @@ package everyday
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 )
@@ -44,6 +45,9 @@ type Cell struct {
 	Widths    []float64 // at 95 %, over the exact answer
 	Relative  []float64 // errors over the exact answer
 
+	Warnings []string // some of them
+	Samples  []Sample // all answers, of cells with few groups
+
 	// RMS is the root mean square over runs of the ℓ2 error over groups, that of no answer counted
 	// as the exact one, and at most that of no answer at all. Hindsight and Size are the best
 	// clip's and the exact answers' own, of the same groups. A mean without an answer counts where
@@ -52,6 +56,25 @@ type Cell struct {
 }
 
 const len4 = 4 // of levels
+
+// few is how many groups a cell may have for all its answers to be kept, and how many warnings are.
+const few = 20
+
+// Sample is one answer beside the exact one, with its interval at 95 %; NaN for NULL.
+type Sample struct {
+	Run                     int
+	Key                     string
+	Exact, Value, Low, High float64
+}
+
+// warn keeps warnings that are new.
+func (c *Cell) warn(list []string) {
+	for _, w := range list {
+		if len(c.Warnings) < few && !slices.Contains(c.Warnings, w) {
+			c.Warnings = append(c.Warnings, w)
+		}
+	}
+}
 
 // Tally counts values, and those without an answer.
 type Tally struct{ Values, Missing int }

@@ -34,6 +34,18 @@ type jsonCell struct {
 	Hindsight *float64            `json:"hindsight"`
 	Size      *float64            `json:"exact_size"`
 	Ratio     *float64            `json:"ratio"`
+	Warnings  []string            `json:"warnings,omitempty"`
+	Answers   []jsonSample        `json:"answers,omitempty"` // of cells with few groups
+}
+
+// jsonSample is one answer with its interval at 95 %; null for NULL.
+type jsonSample struct {
+	Run   int      `json:"run"`
+	Key   string   `json:"key,omitempty"`
+	Exact float64  `json:"exact"`
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
 }
 
 // JSON is the report as a value that encoding/json writes.
@@ -46,6 +58,10 @@ func (r Report) JSON() any {
 			Coverage: map[string]*float64{}, Width: form.Finite(c.Width()), Relative: form.Finite(middle(c.Relative)), RMS: form.Finite(c.RMS), Hindsight: form.Finite(c.Hindsight), Size: form.Finite(c.Size), Ratio: form.Finite(c.Ratio())}
 		for l, name := range []string{"50", "90", "95", "99"} {
 			out.Coverage[name] = form.Finite(c.Coverage(l))
+		}
+		out.Warnings = c.Warnings
+		for _, a := range c.Samples {
+			out.Answers = append(out.Answers, jsonSample{a.Run, a.Key, a.Exact, form.Finite(a.Value), form.Finite(a.Low), form.Finite(a.High)})
 		}
 		cells = append(cells, out)
 	}

@@ -3,6 +3,7 @@ package everyday
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // reply is what a server answered.
@@ -33,80 +34,116 @@ func (r reply) answers(st Statement, aggregate int) map[string]answer {
 
 // scores gathers the sums of a cell over its runs.
 type scores struct {
-	cell     *Cell
-	best     []float64 // squared errors of hindsight by group; nil: none
-	ms       []float64 // m of each group
-	sq       float64
-	bestSq   float64
-	sizeSq   float64
-	measured int // runs with a size
+	cell      *Cell
+	best      []float64 // squared errors of hindsight by group; nil: none
+	ms        []float64 // m of each group
+	sq        float64
+	bestSq    float64
+	sizeSq    float64
+	measured  int // runs with a size
+	statement Statement
+	aggregate int
+}
+
+// of is the kind of the aggregate.
+func (s *scores) of() kind { return s.statement.Aggregates[s.aggregate].kind }
+
+// run is what one run adds.
+type run struct {
+	nulls, hidden  int
+	sq, best, size float64
+	deviations     []float64 // that were told
+	unanswered     []float64 // exact answers that were not
 }
 
 // judge adds one run's answers to a cell.
-func (s *scores) judge(t *truth, st Statement, aggregate int, r reply) {
-	c := s.cell
-	got := r.answers(st, aggregate)
-	of := st.Aggregates[aggregate].kind
-	quotient := of == mean
-	nulls, hidden, sq, best, size := 0, 0, 0.0, 0.0, 0.0
+func (s *scores) judge(t *truth, r reply) {
+	got := r.answers(s.statement, s.aggregate)
+	var this run
 	for g, key := range t.keys {
-		exact := t.exact[aggregate][g]
 		a, shown := got[key]
 		delete(got, key)
-		if math.IsNaN(exact) {
-			continue
-		}
-		c.Values++
-		in := &c.ByM[classOf(s.ms[g])]
-		in.Values++
-		none := !shown || math.IsNaN(a.value)
-		e := exact
-		if none {
-			in.Missing++
-			if shown {
-				nulls++
-			} else {
-				hidden++
-			}
-		} else {
-			s.answered(a, exact)
-			if e = a.value - exact; quotient {
-				e = min(math.Abs(e), math.Abs(exact))
-			}
-		}
-		if s.best != nil && !(none && quotient && s.ms[g] < ends[1]) {
-			sq, best, size = sq+e*e, best+s.best[g], size+exact*exact
+		if exact := t.exact[s.aggregate][g]; !math.IsNaN(exact) {
+			s.value(&this, g, exact, a, shown)
+			s.sample(key, exact, a, shown, len(t.keys))
 		}
 	}
-	if of < mean { // groups of nobody: counts and sums of 0
+	if s.of() < mean { // groups of nobody: counts and sums of 0
 		for _, a := range got {
-			if !math.IsNaN(a.value) {
-				c.Values++
-				c.ByM[0].Values++
-				s.answered(a, 0)
-				sq += a.value * a.value
-			}
+			s.empty(&this, a)
 		}
 	}
-	c.Null, c.Hidden, c.Runs = c.Null+nulls, c.Hidden+hidden, c.Runs+1
-	if len(r.warnings) > 0 {
+	s.end(this, r)
+}
+
+// value judges the answer of a group that has one.
+func (s *scores) value(this *run, g int, exact float64, a answer, shown bool) {
+	c, quotient := s.cell, s.of() == mean
+	c.Values++
+	in := &c.ByM[classOf(s.ms[g])]
+	in.Values++
+	none := !shown || math.IsNaN(a.value)
+	e := exact
+	switch {
+	case none:
+		in.Missing++
+		this.unanswered = append(this.unanswered, exact)
+		if shown {
+			this.nulls++
+		} else {
+			this.hidden++
+		}
+	default:
+		s.answered(this, a, exact)
+		if e = a.value - exact; quotient {
+			e = min(math.Abs(e), math.Abs(exact))
+		}
+	}
+	if s.best != nil && !(none && quotient && s.ms[g] < ends[1]) {
+		this.sq, this.best, this.size = this.sq+e*e, this.best+s.best[g], this.size+exact*exact
+	}
+}
+
+// empty judges the answer of a group in which nobody is: NULL is as good as 0.
+func (s *scores) empty(this *run, a answer) {
+	if math.IsNaN(a.value) {
+		this.unanswered = append(this.unanswered, 0)
+		return
+	}
+	s.cell.Values++
+	s.cell.ByM[0].Values++
+	s.answered(this, a, 0)
+	this.sq += a.value * a.value
+}
+
+// end adds up a run.
+func (s *scores) end(this run, r reply) {
+	c := s.cell
+	c.Null, c.Hidden, c.Runs = c.Null+this.nulls, c.Hidden+this.hidden, c.Runs+1
+	switch silent := len(r.warnings) == 0; {
+	case !silent:
 		c.Warned++
-	} else {
-		if nulls > 0 || len(r.rows) == 0 {
+		c.warn(r.warnings)
+	default:
+		if this.nulls > 0 || len(r.rows) == 0 {
 			c.Silent++
 		}
-		if hidden > 0 {
+		if this.hidden > 0 {
 			c.SilentHidden++
 		}
 	}
+	// which might have been shown, had the noise been larger
+	for _, exact := range this.unanswered {
+		c.Chance += chance(exact, middle(this.deviations))
+	}
 	if s.best != nil {
-		s.sq, s.bestSq, s.sizeSq = s.sq+min(sq, size), s.bestSq+best, s.sizeSq+size
+		s.sq, s.bestSq, s.sizeSq = s.sq+min(this.sq, this.size), s.bestSq+this.best, s.sizeSq+this.size
 		s.measured++
 	}
 }
 
 // answered judges one answer by itself.
-func (s *scores) answered(a answer, exact float64) {
+func (s *scores) answered(this *run, a answer, exact float64) {
 	c := s.cell
 	if exact != 0 {
 		c.Relative = append(c.Relative, math.Abs(a.value-exact)/math.Abs(exact))
@@ -135,11 +172,32 @@ func (s *scores) answered(a answer, exact float64) {
 		c.WildHigh++
 	}
 	if a.deviation > 0 {
-		c.Chance += beyond(max(1.96, 2*exact/a.deviation))
-		if exact > 0 {
-			c.Chance += beyond(max(1.96, 2*exact/(3*a.deviation)))
-		}
+		this.deviations = append(this.deviations, a.deviation)
+		c.Chance += chance(exact, a.deviation)
 	}
+}
+
+// chance is the probability that normal noise of a deviation makes an answer wild.
+func chance(exact, deviation float64) float64 {
+	if !(deviation > 0) {
+		return 0
+	}
+	p := beyond(max(1.96, 2*exact/deviation))
+	if exact > 0 {
+		p += beyond(max(1.96, 2*exact/(3*deviation)))
+	}
+	return p
+}
+
+// sample keeps the answers of cells with few groups.
+func (s *scores) sample(key string, exact float64, a answer, shown bool, groups int) {
+	if groups > few {
+		return
+	}
+	if !shown {
+		a.value, a.low[usual], a.high[usual] = math.NaN(), math.NaN(), math.NaN()
+	}
+	s.cell.Samples = append(s.cell.Samples, Sample{s.cell.Runs, strings.ReplaceAll(key, total, "*"), exact, a.value, a.low[usual], a.high[usual]})
 }
 
 // beyond is the probability that a standard normal number is above z.

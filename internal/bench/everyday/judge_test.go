@@ -125,8 +125,8 @@ func TestJudging(t *testing.T) {
 		"empty":           {silent: 1, error: 300},
 	} {
 		c := &Cell{}
-		s := &scores{cell: c, ms: []float64{100}, best: []float64{100}}
-		s.judge(truth, counting, 0, test.reply)
+		s := &scores{cell: c, statement: counting, ms: []float64{100}, best: []float64{100}}
+		s.judge(truth, test.reply)
 		s.finish()
 		if c.Wild() != test.wild || c.Silent != test.silent || c.Null != test.null || c.Covered[usual] != test.hold || math.Abs(c.RMS-float64(test.error)) > 1e-9 {
 			t.Errorf("%s: wild %d, silent %d, NULL %d, holds %d, error %g", name, c.Wild(), c.Silent, c.Null, c.Covered[usual], c.RMS)

@@ -188,7 +188,7 @@ func (r *running) job(ctx context.Context, j *job, t *truth) error {
 			return ctx.Err()
 		}
 		for a := range list {
-			list[a].judge(t, j.statement, a, reply)
+			list[a].judge(t, reply)
 		}
 		r.progress(1)
 	}
@@ -228,7 +228,7 @@ func (j *job) scores(t *truth, rho float64) []*scores {
 		m := float64(t.persons) * math.Sqrt(2*rho)
 		c := &Cell{Statement: j.statement.Name, Way: j.statement.Way, Aggregate: a.String(), Epsilon: j.epsilon, Relation: j.relation,
 			Rho: rho, Persons: t.persons, Groups: len(t.keys), M: m, Far: j.table.Far != nil && j.table.Far(m)}
-		s := &scores{cell: c, ms: make([]float64, len(t.keys))}
+		s := &scores{cell: c, statement: j.statement, aggregate: i, ms: make([]float64, len(t.keys))}
 		for g, n := range t.members {
 			s.ms[g] = float64(n) * math.Sqrt(2*rho/crowd)
 		}
