@@ -43,6 +43,7 @@ type job struct {
 	table     *Table
 	relation  estimator.Relation
 	epsilon   float64
+	first     int // number of its first run among those of the statement at this ε
 	cells     []*Cell
 }
 
@@ -124,8 +125,8 @@ func (r *running) run(ctx context.Context, statements []Statement) ([]*job, erro
 		var own []*job
 		for _, rel := range r.Relations {
 			for _, e := range r.Epsilons {
-				for _, way := range r.asked(st) {
-					own = append(own, &job{statement: way, table: tables[st.Table], relation: rel, epsilon: e})
+				for i, way := range r.asked(st) {
+					own = append(own, &job{statement: way, table: tables[st.Table], relation: rel, epsilon: e, first: i * r.Runs})
 				}
 			}
 		}
@@ -180,8 +181,9 @@ func (r *running) job(ctx context.Context, j *job, t *truth) error {
 	}
 	list := j.scores(t, rho)
 	for i := range r.Runs {
-		// Each run is a question of its own: a stored answer is never asked for.
-		reply, err := r.ask(ctx, s, j.statement, j.epsilon*(1+1e-6*float64(i)))
+		// Each run is a question of its own, also where the server would choose the way that
+		// another job asks for: a stored answer is never asked for.
+		reply, err := r.ask(ctx, s, j.statement, j.epsilon*(1+1e-6*float64(j.first+i)))
 		if err != nil {
 			j.fail(err)
 			r.progress(r.Runs - i)
