@@ -16,6 +16,7 @@ import (
 type batch struct {
 	records  []*record.Record // with numbers without gaps
 	outcomes []record.OutcomeOf
+	remarks  []*record.Record
 	answers  []answerPut
 	lastDay  budget.Date
 	done     chan struct{} // closed when the batch is durable, or never will be
@@ -69,15 +70,17 @@ func (l *Ledger) take(last bool) *batch {
 	return b
 }
 
-// conclude makes one record of all outcomes that are queued. l.mu is held.
+// conclude makes one record of all outcomes that are queued, and one of each remark. l.mu is held.
 func (l *Ledger) conclude() {
-	if len(l.next.outcomes) == 0 {
-		return
+	queued := l.next.remarks
+	if len(l.next.outcomes) > 0 {
+		queued = append(queued, &record.Record{Kind: record.Outcomes, Outcomes: l.next.outcomes})
 	}
-	r := &record.Record{Kind: record.Outcomes, Outcomes: l.next.outcomes}
-	l.next.outcomes = nil
-	l.stamp(r)
-	_, _, _ = l.append(r) // refuses nothing: Finish has checked the numbers
+	l.next.outcomes, l.next.remarks = nil, nil
+	for _, r := range queued {
+		l.stamp(r)
+		_, _, _ = l.append(r) // refuses nothing: Finish and Remark have checked the numbers
+	}
 }
 
 // write makes a batch durable, and what it holds visible.

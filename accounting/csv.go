@@ -16,7 +16,7 @@ import (
 var csvHeader = []string{
 	"id", "at", "kind", "principal", "roles", "account_type", "account", "table", "rho", "pure_epsilon", "delta_event", "delta_tv",
 	"remaining_all", "remaining_own", "remaining_all_rho", "remaining_own_rho", "outcome", "replay_of", "digest", "mechanisms",
-	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order",
+	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order", "remark",
 }
 
 var csvColumn = func() map[string]int {
@@ -79,6 +79,7 @@ func (e *Entry) csvRow(row []string, c *EntryCharge) {
 	switch e.Kind {
 	case ChargeEntry:
 		set("outcome", e.Outcome.String())
+		set("remark", e.Remark)
 		e.csvCharge(set, c)
 	case ReplayEntry:
 		set("replay_of", strconv.FormatUint(e.ReplayOf, 10))

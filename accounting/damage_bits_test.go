@@ -32,11 +32,12 @@ func twenty(t *testing.T) (path string, want summary) {
 	mustSet(t, l, "t", false, budget.All, 100, 1e-6, budget.Month)
 	mustSet(t, l, "u", false, budget.All, 100, 0, budget.Never)
 	mustSet(t, l, "u", false, budget.Default, 50, 0, budget.Day)
-	for i := range 13 {
+	for i := range 11 {
 		k.set(fmt.Sprintf("2126-05-%02d 00:00:00", 1+i))
 		receipt := mustReserve(t, l, fmt.Sprintf("p%d@%%", i%3), append(rho("t", 0.01), pure("u", 0.5)...))
 		if i == 3 || i == 7 {
 			l.Finish(receipt, record.Answered)
+			l.Remark(receipt, "2 of 3 values")
 		}
 	}
 	ok(t, l.PutAnswer([]byte("key"), []byte("answer")))

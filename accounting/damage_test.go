@@ -46,6 +46,7 @@ func filled(t *testing.T) (file []byte, want summary) {
 		}
 		if i%2 == 0 {
 			l.Finish(receipt, record.Answered)
+			l.Remark(receipt, "keys answered: "+fmt.Sprint(i))
 		}
 		if i%10 == 0 {
 			if err := l.PutAnswer([]byte{byte('k'), byte(i % 40)}, make([]byte, 1000*r.IntN(9))); err != nil {

@@ -46,6 +46,7 @@
 //	5 remove budget  account, entity u8, principal, reason
 //	6 reset budget   account, entity u8, principal, reason
 //	7 replay         statement, digest, record of the charge u64 (0: not known), accounts (list of strings)
+//	8 remark         record of the charge u64, text; nobody is its principal
 //
 //	hash n = HMAC-SHA256(key, hash n−1 ‖ n u64 ‖ payload n);  hash 0 = the same of zeros, 0, and format and directory
 //
@@ -59,6 +60,9 @@
 // day, is all that is needed, whatever window a budget has or gets; which is why changing a limit
 // or a window refills nothing. Only a reset ([Ledger.ResetBudget]) does: of one holder's sums, and
 // never of what was ever spent.
+//
+// Ledgers of before remarks have none, and are read, verified and continued like others. A program
+// of before remarks refuses a ledger that has one, as it does every kind that it does not know.
 //
 // Formats 1 and 2 are refused with [ErrVersion]. Format 2 had no key, so that nobody can vouch for
 // what it says; it was never released. Whoever has such a directory goes on with the program that
@@ -171,8 +175,8 @@
 //     acknowledged or not: a crash in between spends without an answer, and never answers without
 //     spending.
 //   - SetBudget, RemoveBudget, ResetBudget and Note are records like charges: all or nothing.
-//   - Finish, Replayed and PutAnswer queue without waiting and may be lost for a crash within about
-//     50 ms. The charge then shows as unfinished, the replay not at all, or the answer is not
+//   - Finish, Remark, Replayed and PutAnswer queue without waiting and may be lost for a crash within about
+//     50 ms. The charge then shows as unfinished or without its remark, the replay not at all, or the answer is not
 //     replayed.
 //   - The mark is moved after each batch, in one write within a sector, and synced when the ledger
 //     is closed. It is never ahead of what was durable. A killed process leaves it at the last

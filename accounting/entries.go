@@ -34,6 +34,7 @@ type Entry struct {
 	Roles                         []string
 	Charges                       []EntryCharge
 	Outcome                       record.Outcome
+	Remark                        string // of charges: what there is to say of the answer; or ""
 	// replays: the entry of the charge that paid; 0: not known
 	ReplayOf uint64
 	Tables   []string // replays: the accounts
@@ -52,7 +53,7 @@ type EntryCharge struct {
 	Left []record.Left // of every budget that capped it
 }
 
-// kindNames are the kinds of entries by the kinds of their records; outcomes have none.
+// kindNames are the kinds of entries by the kinds of their records; outcomes and remarks have none.
 var kindNames = [...]EntryKind{
 	record.Charge: ChargeEntry, record.Note: NoteEntry, record.SetBudget: SetBudgetEntry,
 	record.RemoveBudget: RemoveBudgetEntry, record.ResetBudget: ResetBudgetEntry, record.Replay: ReplayEntry,
@@ -90,7 +91,7 @@ type Filter struct {
 	Limit             int    // at most so many, the first that match in the order asked for
 }
 
-// entryOf returns what a record shows, which is not an outcome: those are shown with their charge.
+// entryOf returns what a record shows, which is not an outcome or a remark: those are shown with their charge.
 func entryOf(id uint64, r *record.Record) Entry {
 	e := Entry{
 		ID: id, Kind: kindNames[r.Kind], At: r.At, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,

@@ -56,6 +56,7 @@ func varied(t *testing.T, n int) (*Ledger, string) {
 		}
 		if i%3 == 0 && len(receipts) > 0 {
 			l.Finish(receipts[r.IntN(len(receipts))], record.Outcome(1+r.IntN(4)))
+			l.Remark(receipts[r.IntN(len(receipts))], "2 of 3 \"values\"")
 		}
 	}
 	if err := l.Note("end@%", "kind", "everything before is durable"); err != nil {
@@ -161,19 +162,19 @@ func TestExport(t *testing.T) {
 	dec := json.NewDecoder(&out)
 	for _, e := range all {
 		var line struct {
-			ID                                          uint64
-			Kind, Principal, Statement, Digest, Outcome string
-			Text, Note                                  string
-			At                                          time.Time
-			Roles, Tables                               []string
-			Charges                                     []struct{ Rho float64 }
-			Budget                                      struct{ Account, Principal, Reason string }
+			ID                                                  uint64
+			Kind, Principal, Statement, Digest, Outcome, Remark string
+			Text, Note                                          string
+			At                                                  time.Time
+			Roles, Tables                                       []string
+			Charges                                             []struct{ Rho float64 }
+			Budget                                              struct{ Account, Principal, Reason string }
 		}
 		if err := dec.Decode(&line); err != nil {
 			t.Fatal(err)
 		}
 		if line.ID != e.ID || line.Kind != string(e.Kind) || line.Principal != e.Principal || line.Text != e.Text || !line.At.Equal(e.At) ||
-			line.Note != e.NoteKind || line.Digest != e.Digest || !reflect.DeepEqual(line.Roles, e.Roles) || !reflect.DeepEqual(line.Tables, e.Tables) ||
+			line.Note != e.NoteKind || line.Remark != e.Remark || line.Digest != e.Digest || !reflect.DeepEqual(line.Roles, e.Roles) || !reflect.DeepEqual(line.Tables, e.Tables) ||
 			line.Budget.Account != e.Budget.Account || line.Budget.Reason != e.Budget.Reason || len(line.Charges) != len(e.Charges) {
 			t.Fatalf("line %+v of entry %+v", line, e)
 		}

@@ -31,6 +31,7 @@ func (e *Entry) appendJSON(b []byte) []byte {
 	}
 	if e.Kind == ChargeEntry {
 		b = jsonField(b, "outcome", e.Outcome.String())
+		b = jsonField(b, "remark", e.Remark)
 	}
 	if e.ReplayOf > 0 {
 		b = strconv.AppendUint(append(b, `,"replay_of":`...), e.ReplayOf, 10)

@@ -23,7 +23,7 @@ import (
 )
 
 // busy makes a ledger of some 1500 records over two months: several accounts, entities, roles and
-// events in a charge, budgets that change and are reset, and outcomes that come late.
+// events in a charge, budgets that change and are reset, and outcomes and remarks that come late.
 func busy(t *testing.T) (path string) {
 	t.Helper()
 	k := newClock("2026-01-25 00:00:00")
@@ -50,6 +50,9 @@ func busy(t *testing.T) (path string) {
 		}
 		if n := len(receipts); n > 0 && i%2 == 0 {
 			l.Finish(receipts[r.IntN(n)], record.Outcome(1+r.IntN(int(record.Cancelled))))
+		}
+		if n := len(receipts); n > 0 && i%3 == 0 {
+			l.Remark(receipts[r.IntN(n)], fmt.Sprint("remark ", i))
 		}
 		if i%50 == 0 {
 			l.Finish(Receipt{ID: 1}, record.Answered) // of what is no charge

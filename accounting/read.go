@@ -16,8 +16,8 @@ import (
 )
 
 // Entries returns the entries that f chooses, in the order in which they were written or the
-// reverse. Outcomes are part of their charge's entry. Sets in memory say which records to read, so
-// that the time grows with what is found, not with what there is.
+// reverse. Outcomes and remarks are part of their charge's entry. Sets in memory say which records
+// to read, so that the time grows with what is found, not with what there is.
 func (l *Ledger) Entries(ctx context.Context, f Filter) ([]Entry, error) {
 	var list []Entry
 	err := l.scan(ctx, f, func(page []Entry) error {
@@ -81,14 +81,35 @@ func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
 	if err := l.records(ids, func(id uint64, r *record.Record) { page = append(page, entryOf(id, r)) }); err != nil {
 		return nil, err
 	}
+	var remarks []uint32
 	l.reading.RLock()
 	for i := range page {
 		if e := &page[i]; e.Kind == ChargeEntry {
 			e.Outcome = l.index.Outcome(uint32(e.ID))
+			remarks = l.index.Remarks(remarks, e.ID)
 		}
 	}
 	l.reading.RUnlock()
+	if err := l.remark(page, remarks); err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(page, func(e Entry) bool { return !f.match(&e) }), nil
+}
+
+// remark fills in the remarks on charges, of each the first. Other records may have the fingerprint of one.
+func (l *Ledger) remark(page []Entry, ids []uint32) error {
+	texts := map[uint64]string{}
+	err := l.records(ids, func(_ uint64, r *record.Record) {
+		if _, ok := texts[r.Charge]; !ok && r.Kind == record.Remark {
+			texts[r.Charge] = r.Text
+		}
+	})
+	for i := range page {
+		if e := &page[i]; e.Kind == ChargeEntry {
+			e.Remark = texts[e.ID]
+		}
+	}
+	return err
 }
 
 // records reads records that are durable.

@@ -137,6 +137,19 @@ func (l *Ledger) Finish(receipt Receipt, o record.Outcome) {
 	l.later()
 }
 
+// Remark records what there is to say of the answer that a charge has paid for, as little as Finish
+// does. The text holds released numbers and public facts only; an empty one is not recorded.
+func (l *Ledger) Remark(receipt Receipt, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != nil || receipt.ID == 0 || receipt.ID > l.state.LastID || text == "" {
+		return
+	}
+	l.next.remarks = append(l.next.remarks, &record.Record{Kind: record.Remark, Charge: receipt.ID,
+		Digest: record.RemarkDigest(receipt.ID), Text: budget.Clip(text)})
+	l.later()
+}
+
 // merge adds the charges on one account and puts them into exact form, in the order of their first
 // mention.
 func merge(charges []Charge) []record.Booked {

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"scrim/internal/testenv"
 )
 
 // warned are the warnings of the last statement, one "Level CODE" each, and their texts.
@@ -154,4 +157,32 @@ func TestWarningsAsErrors(t *testing.T) {
 		}
 	}
 	ann.refused(1231, "42000", "SET dp_warnings = 'loud'")
+}
+
+// TestWarningsInTheLedger: the record of a charge says what was remarked on its answer, without
+// literals of the statement; a replay and an answer without a remark say nothing.
+func TestWarningsInTheLedger(t *testing.T) {
+	i := startWith(t, "", seeded(t, "in the ledger", 1))
+	root := i.root()
+	people(t, root, 3000)
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("USE d", "SET dp_epsilon = 5")
+	for _, q := range []string{
+		"SELECT city, AVG(age) FROM people WHERE id < 6 GROUP BY city",
+		"SELECT age, COUNT(*) FROM people WHERE id < 40 GROUP BY age",
+		"SELECT COUNT(DISTINCT id) FROM people WHERE age > 21",
+		"SELECT city, AVG(age) FROM people WHERE id < 6 GROUP BY city",
+		"SELECT age, COUNT(*) FROM people WHERE age < 22 GROUP BY age",
+	} {
+		ann.query(q)
+	}
+	testenv.Until(t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+		return ann.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'answered' AND account_type = 'table'") == "4"
+	})
+	got := ann.query("SELECT entry, remark FROM dp.ledger WHERE account = 'd.people' AND entry IN ('charge', 'replay') AND account_type = 'table' ORDER BY id")
+	for n, want := range []string{"4 of 4 values NULL for too few persons", "result empty: no key of at least ", "NULL", "NULL", "NULL"} {
+		if len(got) != 5 || !strings.HasPrefix(got[n][1], want) || strings.Contains(got[n][1], "40") {
+			t.Errorf("entry %d of %v: want the remark %q", n, got, want)
+		}
+	}
 }

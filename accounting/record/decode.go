@@ -41,6 +41,10 @@ func readRecord(d *codec.Decoder, r *Record) {
 		for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 			r.Outcomes = append(r.Outcomes, ReadOutcome(d))
 		}
+	case Remark:
+		r.Charge, r.Text = d.Uint64(), d.Text()
+		r.Digest = RemarkDigest(r.Charge)
+		r.Print = Fingerprint(r.Digest)
 	case Note:
 		r.NoteKind, r.Text = d.Text(), d.Text()
 	case SetBudget, RemoveBudget, ResetBudget:

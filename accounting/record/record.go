@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"errors"
+	"strconv"
 	"time"
 
 	"scrim/accounting/budget"
@@ -21,6 +22,7 @@ const (
 	RemoveBudget Kind = 5
 	ResetBudget  Kind = 6
 	Replay       Kind = 7
+	Remark       Kind = 8
 )
 
 // Record is one entry of the ledger's chain. Every change of budgets and spending is one; the rest
@@ -31,19 +33,20 @@ type Record struct {
 	Day       budget.Date
 	Principal string // who pays, who asked, or who set the budget
 
-	Statement, Digest string   // charges and replays
+	// charges and replays; that of a remark is RemarkDigest, and not stored
+	Statement, Digest string
 	Print             uint32   // of the digest, for the index; not stored
 	Mechanisms        string   // charges
 	Roles             []string // with RolePrefix, as holders
 	Charges           []Booked
 	Weighed           chan struct{} // closed when the charges say what they left; nil: they do
 
-	Charge uint64   // replays: the charge's record; 0: not known
+	Charge uint64   // replays and remarks: the charge's record; 0, of a replay: not known
 	Tables []string // replays
 
 	Outcomes []OutcomeOf
 
-	NoteKind, Text string // notes
+	NoteKind, Text string // notes; a remark has a text
 
 	// budgets; a removal and a reset name account, entity, principal and reason only
 	Budget budget.Budget
@@ -105,6 +108,8 @@ func (r *Record) Encode(b []byte) []byte {
 		}
 	case Note:
 		b = codec.AppendText(codec.AppendText(b, r.NoteKind), r.Text)
+	case Remark:
+		b = codec.AppendText(binary.BigEndian.AppendUint64(b, r.Charge), r.Text)
 	case SetBudget, RemoveBudget, ResetBudget:
 		b = codec.AppendBool(codec.AppendText(b, r.Budget.Account), r.Budget.Entity)
 		b = codec.AppendText(codec.AppendText(b, r.Budget.Principal), r.Budget.Reason)
@@ -152,6 +157,9 @@ func (r *Record) Follows(id uint64) error {
 	if r.Kind == Replay && r.Charge >= id {
 		return errors.New("replay of a charge that does not exist")
 	}
+	if r.Kind == Remark && (r.Charge == 0 || r.Charge >= id) {
+		return errors.New("remark on a charge that does not exist")
+	}
 	return nil
 }
 
@@ -189,3 +197,7 @@ type Tested struct {
 	Budget budget.Budget
 	After  privacy.Amount
 }
+
+// RemarkDigest is what the index finds the remark on a charge by, in the place of a statement's
+// digest.
+func RemarkDigest(charge uint64) string { return "remark on " + strconv.FormatUint(charge, 10) }

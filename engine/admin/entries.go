@@ -17,7 +17,7 @@ import (
 var ledgerColumns = []column{
 	count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("digest"), text("mechanisms"), text("events"),
 	text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("pure_epsilon"), real("epsilon"),
-	real("remaining_epsilon"), real("remaining_rho"), real("remaining_total"), text("outcome"), count("replay_of"), text("reason"),
+	real("remaining_epsilon"), real("remaining_rho"), real("remaining_total"), text("outcome"), count("replay_of"), text("reason"), text("remark"),
 }
 
 // ledgerPage is how many entries are read from the ledger at a time.
@@ -157,6 +157,7 @@ const (
 	colOutcome
 	colReplayOf
 	colReason
+	colRemark
 )
 
 // line is what every entry has.
@@ -171,7 +172,7 @@ func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.R
 	row[colDigest], row[colMechanisms], row[colEvents] = orNull(e.Digest), orNull(e.Mechanisms), orNull(eventsText(c.Events))
 	row[colAccountType], row[colAccount], row[colTable] = accountType(c.Entity), c.Account, orNull(c.Table)
 	row[colRho], row[colDelta], row[colPure], row[colEpsilon] = c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), l.price(c.Charge)
-	row[colOutcome] = e.Outcome.String()
+	row[colOutcome], row[colRemark] = e.Outcome.String(), orNull(e.Remark)
 	for _, left := range c.Left {
 		switch {
 		case left.Scope == record.Own:

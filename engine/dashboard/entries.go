@@ -20,6 +20,7 @@ func (f *facts) charged(e accounting.Entry) Charged {
 	switch e.Kind {
 	case accounting.ChargeEntry:
 		c.Statement, c.Outcome = clip(digest.Redact(e.Statement), keptStatement), e.Outcome.String()
+		c.Remark = e.Remark
 		for _, part := range e.Charges {
 			// Every charge counts for its entity, too; that is of interest where the entity has a
 			// budget.

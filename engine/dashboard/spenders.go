@@ -174,7 +174,7 @@ type Charged struct {
 	Statement       string
 	Mechanisms      string
 	Costs           []Cost
-	Outcome         string
+	Outcome, Remark string
 	ReplayOf        uint64
 }
 

@@ -123,11 +123,24 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 		return nil, err
 	}
 	err = e.release(ctx, open, answers, receipt)
+	if err == nil {
+		e.x.Account.Remark(receipt, e.summary(open, answers))
+	}
 	e.x.Account.Finish(receipt, outcome(err))
 	if err != nil {
 		return nil, failed(err)
 	}
 	return answers, nil
+}
+
+// summary is what the ledger says of the answers that were charged: released numbers and public
+// facts, without literals of the statement, as remarks has them.
+func (e *execution) summary(open []*plan.Release, answers map[*plan.Release]*answer) string {
+	charged := map[*plan.Release]*answer{}
+	for _, r := range open {
+		charged[r] = answers[r]
+	}
+	return remark.Summary(remarks(e.statement, charged))
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.

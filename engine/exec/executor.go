@@ -24,6 +24,8 @@ type Account interface {
 	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
 	// Finish records how the execution ended. It never gives anything back.
 	Finish(accounting.Receipt, record.Outcome)
+	// Remark records what there is to say of the answer, "" for nothing.
+	Remark(accounting.Receipt, string)
 	// KeepAnswer and Recall keep released answers, so that asking again is free; Reused is told of
 	// those that were given again.
 	KeepAnswer(key, value []byte, about accounting.StoredAnswer) error

@@ -68,8 +68,7 @@ func keysRemark(s *plan.Statement, r *plan.Release, groups int) remark.Remark {
 			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
-		With("Declared keys are all answered: %s.", declaration(r)).
-		Briefly("%d keys answered, those of fewer than about %d persons left out", groups, r.Selection.Threshold())
+		With("Declared keys are all answered: %s.", declaration(r))
 }
 
 // plainKey is the name of a grouping expression that is a column.

@@ -56,13 +56,17 @@ func (r Remark) Help() string { return cmp.Or(r.Remedy, Lookup(r.Code).Remedy) }
 func (r Remark) Message() string { return string(r.Code) + ": " + r.Text + " " + r.Help() }
 
 // Summary says of an answer in short what was remarked on it, for the record of its charge:
-// "3 of 12 values NULL for too few persons; keys of few persons left out". It is empty without
-// remarks.
+// "3 of 12 values NULL for too few persons; 1 of 12 values with a wide error". It is empty where
+// there is nothing to say.
 func Summary(list []Remark) string {
-	parts := make([]string, len(list))
-	for i, r := range list {
-		if parts[i] = cmp.Or(r.Brief, Lookup(r.Code).Brief); r.Of > 0 {
-			parts[i] = fmt.Sprintf("%d of %d values %s", r.Cells, r.Of, parts[i])
+	var parts []string
+	for _, r := range list {
+		switch brief := cmp.Or(r.Brief, Lookup(r.Code).Brief); {
+		case brief == "":
+		case r.Of > 0:
+			parts = append(parts, fmt.Sprintf("%d of %d values %s", r.Cells, r.Of, brief))
+		default:
+			parts = append(parts, brief)
 		}
 	}
 	return strings.Join(parts, "; ")

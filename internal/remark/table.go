@@ -25,9 +25,11 @@ const (
 
 // Entry describes one code for the client and for the documentation.
 type Entry struct {
-	Code   Code
-	Level  Level
-	Brief  string // of the answer or, where a remark counts values, of so many of them
+	Code  Code
+	Level Level
+	// for the ledger, of the answer or, where a remark counts values, of so many of them; "" for
+	// what the ledger does not tell
+	Brief  string
 	Cause  string
 	Remedy string // what would do, in general; a remark may have one of its own
 }
@@ -42,11 +44,11 @@ var Table = []Entry{
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
 	{Clipped, Note, "with a cut beyond the noise", "What a clip takes from the persons with the most was estimated and added back, and is more than the noise. The interval allows for it.",
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
-	{KeysLeftOut, Note, "keys of few persons left out", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
+	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
-	{Declared, Note, "declared values", "The answer is what is declared for the columns; whether there are such rows is not told.",
+	{Declared, Note, "", "The answer is what is declared for the columns; whether there are such rows is not told.",
 		"Ask for COUNT(*) beside the keys, or for DP_QUANTILE in the place of MIN and MAX."},
-	{EmptyPreview, Note, "empty preview", "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds.",
+	{EmptyPreview, Note, "", "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds.",
 		"Ask for an aggregate, for example SELECT COUNT(*) FROM t."},
 }
 

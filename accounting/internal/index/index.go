@@ -16,7 +16,7 @@ import (
 type Index struct {
 	Columns
 
-	Entries    *roaring.Bitmap // all records that are entries: not outcomes
+	Entries    *roaring.Bitmap // all records that are entries: not outcomes and remarks
 	Kinds      [record.Replay + 1]*roaring.Bitmap
 	Outcomes   [record.Cancelled + 1]*roaring.Bitmap // charges by their outcome
 	Principals map[string]*roaring.Bitmap
@@ -62,10 +62,14 @@ func (x *Index) Add(r *record.Record) {
 	id := x.Last + 1
 	x.Made(id, r.At.UnixNano(), r.Day)
 	x.Prints[id-x.First] = r.Print
-	if r.Kind == record.Outcomes {
+	switch r.Kind {
+	case record.Outcomes:
 		for _, o := range r.Outcomes {
 			x.finish(o)
 		}
+		return
+	case record.Remark:
+		into(x.Digests, r.Print%DigestSets, id)
 		return
 	}
 	x.Entries.Add(id)
@@ -134,6 +138,22 @@ func (x *Index) Outcome(id uint32) record.Outcome {
 		}
 	}
 	return record.Unfinished
+}
+
+// Remarks appends the records that may be remarks on a charge.
+func (x *Index) Remarks(ids []uint32, charge uint64) []uint32 {
+	print := record.Fingerprint(record.RemarkDigest(charge))
+	set := x.Digests[print%DigestSets]
+	if set == nil {
+		return ids
+	}
+	i := set.Iterator()
+	for i.AdvanceIfNeeded(uint32(charge)); i.HasNext(); {
+		if id := i.Next(); id >= x.First && x.Prints[id-x.First] == print {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Before returns the last record before a day.

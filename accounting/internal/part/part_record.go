@@ -24,6 +24,8 @@ func (p *Part) Take(id uint64, payload []byte) error {
 		err = p.replay(d, id)
 	case record.Outcomes:
 		err = p.outcomes(d, id)
+	case record.Remark:
+		err = p.remark(d, id)
 	default:
 		return p.other(payload, uint32(id))
 	}
@@ -83,6 +85,14 @@ func (p *Part) outcomes(d *codec.Decoder, id uint64) error {
 		p.Index.Finish(o)
 	}
 	return nil
+}
+
+func (p *Part) remark(d *codec.Decoder, id uint64) error {
+	d.Bytes() // nobody's name
+	of := record.Record{Kind: record.Remark, Charge: d.Uint64()}
+	d.Bytes() // the text
+	p.Index.Digest([]byte(record.RemarkDigest(of.Charge)), uint32(id))
+	return of.Follows(id)
 }
 
 // other takes a note or a change of a budget, which are few.
