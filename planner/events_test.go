@@ -42,8 +42,10 @@ func TestEvents(t *testing.T) {
 							seen[e.Kind]++
 						}
 						scales += scaled(t, q, r)
-						if r.Exchanged > 1 {
-							exchanged++
+						for _, a := range r.Aggregates {
+							if a.Exchange > estimator.ExchangeParts {
+								exchanged++
+							}
 						}
 					}
 				}
@@ -102,7 +104,7 @@ func unsound(r *plan.Release) (problems []string) {
 }
 
 // scaled recomputes the loss of aggregates of one Gaussian step from their noise: (Δ/σ)²/2 for each
-// group, four times as much for an exchange. It returns how many there are.
+// group, and what an exchange takes. It returns how many there are.
 func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 	for _, a := range r.Aggregates {
 		steps := a.Estimator.Steps()
@@ -116,10 +118,8 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 		}
 		n++
 		drawn := moves * moves / (2 * sigma * sigma) * float64(r.PerUnit)
-		if r.Exchanged > 1 {
-			drawn *= 4
-		}
-		alone := &plan.Release{Aggregates: []plan.Aggregate{a}, PerUnit: r.PerUnit, Exchanged: r.Exchanged}
+		drawn *= float64(a.Exchange) / estimator.ExchangeParts
+		alone := &plan.Release{Aggregates: []plan.Aggregate{a}, PerUnit: r.PerUnit}
 		claimed := privacy.Rho(0)
 		for _, e := range alone.Events() {
 			claimed = claimed.Add(e.Loss().Rho)
@@ -135,18 +135,18 @@ func scaled(t *testing.T, q string, r *plan.Release) (n int) {
 
 // TestEventsOfExchange: one removal and one addition, in every group that a person may be in.
 func TestEventsOfExchange(t *testing.T) {
-	r := &plan.Release{PerUnit: 3, Exchanged: 2}
-	got := r.InGroups(privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
+	r, a := &plan.Release{PerUnit: 3}, &plan.Aggregate{Exchange: 5 * estimator.ExchangeParts / 2}
+	got := r.InGroups(a, privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: 5, Steps: 1, Count: 2})
 	if want := (privacy.Event{Kind: privacy.DiscreteLaplace, Epsilon: 10, Steps: 2, Count: 6}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	got = r.InGroups(privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 7, Count: 1})
-	if want := (privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 28, Count: 3}); got != want {
+	got = r.InGroups(a, privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 7, Count: 1})
+	if want := (privacy.Event{Kind: privacy.DiscreteGaussian, Rho: 18, Count: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	r = &plan.Release{PerUnit: 1 << 20, Exchanged: 1}
+	r, a = &plan.Release{PerUnit: 1 << 20}, &plan.Aggregate{Exchange: estimator.ExchangeParts}
 	many := privacy.Event{Kind: privacy.Exponential, Epsilon: 1 << 20, Count: 1 << 20}
-	if got := r.InGroups(many); got.Loss().Rho < many.Loss().Rho*(1<<20) || got.Epsilon != many.Epsilon<<40 {
+	if got := r.InGroups(a, many); got.Loss().Rho < many.Loss().Rho*(1<<20) || got.Epsilon != many.Epsilon<<40 {
 		t.Errorf("more runs than fit into a count: %+v", got)
 	}
 }

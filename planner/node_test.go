@@ -65,7 +65,7 @@ func TestVerifyNotices(t *testing.T) {
 		"entity not charged": func(s *plan.Statement, n sql.Node) sql.Node { s.Entities[0].Loss.Rho--; return n },
 		"groups":             func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Groups++; return n },
 		"groups per unit":    func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].PerUnit = 0; return n },
-		"exchange":           func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Exchanged = 4; return n },
+		"exchange":           func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Exchange = 0; return n },
 		"columns":            func(s *plan.Statement, n sql.Node) sql.Node { s.Releases[0].Aggregates[0].Columns = nil; return n },
 		"error bars": func(s *plan.Statement, n sql.Node) sql.Node {
 			s.Releases[0].Output[0].ErrorBar, s.Releases[0].Output[0].Part = 1, 9

@@ -83,6 +83,31 @@ func (l Loss) Times(n int) Loss {
 	}
 }
 
+// Over returns one of n equal parts of the loss, n >= 1, rounded up. A saturated loss stays so. It
+// panics on other n.
+func (l Loss) Over(n int) Loss {
+	if n < 1 {
+		panic("accounting: a loss in no parts")
+	}
+	of := func(x uint64) uint64 {
+		if x == math.MaxUint64 {
+			return x
+		}
+		part := x / uint64(n)
+		if part*uint64(n) < x {
+			part++
+		}
+		return part
+	}
+	share := func(x float64) float64 {
+		if x == 0 || n == 1 {
+			return x
+		}
+		return math.Nextafter(x/float64(n), math.Inf(1))
+	}
+	return Loss{Rho(of(uint64(l.Rho))), share(l.DeltaEvent), share(l.DeltaTV), Pure(of(uint64(l.Pure)))}
+}
+
 // IsPure reports whether the loss has a pure ε. No loss at all has one, 0.
 func (l Loss) IsPure() bool { return l.Pure > 0 || l == Loss{} }
 

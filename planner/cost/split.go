@@ -63,7 +63,7 @@ type account struct {
 // groups at once, which run once, with all of their loss.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
-// composition over the L groups costs ρ; under replace-one it runs with ρ/(4L)
+// composition over the L groups costs ρ; under replace-one it runs with ρ/(2L) to ρ/(4L)
 // (release.Aggregation.Neighbours). Where a key selection runs, or a mechanism with slack, half of
 // dp_delta is theirs and the other half converts (ε, δ) to ρ. A pure statement divides ε in the
 // same way (package settings), by 2L under replace-one. All divisions round down, so the sum is at
@@ -235,7 +235,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		minimum = max(minimum, t.Policy.Defaults.MinimumGroupUnits)
 	}
 	r := d.Release
-	r.Relation, r.Exchanged, r.Choice = d.Neighbours(), d.Exchanged(), d.Choice
+	r.Relation, r.Choice = d.Neighbours(), d.Choice
 	if !d.Public {
 		sel, err := partition.New(partition.Params{Rho: share.Rho(), Delta: delta, MaxGroups: d.MaxGroups, Minimum: minimum, Relation: r.Relation})
 		if err != nil {
@@ -258,27 +258,27 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		if own := s.own(d, x, accounts); !own.Zero() {
 			cost = own
 		}
-		if x.Call.Slack() && d.Exchanged() > 1 {
+		if x.Call.Slack() && d.Exchanged() {
 			return rule.Deny(rule.Option, refuse.Option, "Leave the choice to method=auto, or ask without GROUP BY.",
 				"%s has a slack that does not hold for groups under replace-one: leave out method=friendly and histogram=stability.", x.Text)
 		}
-		parts := d.Parts(x)
+		divided := d.Divide(x)
 		switch {
 		case x.Call.EventSlack():
-			x.Slack = event / float64(parts)
+			x.Slack = divided.Slack(event)
 		case x.Call.Slack():
-			x.Slack = slack / float64(parts)
+			x.Slack = divided.Slack(slack)
 		}
-		e, err := d.EstimatorOf(x, cost.Over(parts))
+		e, err := d.EstimatorOf(x, divided.Group(cost))
 		if err != nil {
 			return s.tooSmall(x, err)
 		}
 		if err := s.builder.Fits(x); err != nil {
 			return err
 		}
-		r.Loss = r.Loss.Add(d.LossOf(x, e.Loss()))
+		r.Loss = r.Loss.Add(d.LossOf(x, divided, e.Loss()))
 		_, sized := d.Estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
 		r.Aggregates[len(r.Aggregates)-1].ErrorBars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]

@@ -33,9 +33,9 @@ import (
 
 // solve finds what an aggregate costs so that its error is what is wanted.
 func (s *Divider) solve(d *release.Aggregation, a *aggregate.Aggregate) (privacy.Cost, error) {
-	parts := d.Parts(a)
+	divided := d.Divide(a)
 	if a.Call.Slack() {
-		return s.fromEarlier(d, a, parts)
+		return s.fromEarlier(d, a, divided)
 	}
 	expected := func(units uint64) (float64, bool, error) {
 		e, err := d.EstimatorOf(a, s.params.Cost(units))
@@ -45,13 +45,14 @@ func (s *Divider) solve(d *release.Aggregation, a *aggregate.Aggregate) (privacy
 		x, ok := e.ExpectedError()
 		return x, ok, nil
 	}
-	most := privacy.CostWithin(s.params.Kind(), mostForTarget).Over(parts).Units
+	limit := privacy.CostWithin(s.params.Kind(), mostForTarget)
+	most := divided.Group(limit).Units
 	least, known, err := expected(most)
 	switch {
 	case err != nil:
 		return privacy.Cost{}, s.tooSmall(a, err)
 	case !known:
-		return s.fromEarlier(d, a, parts)
+		return s.fromEarlier(d, a, divided)
 	case least > a.Target:
 		return privacy.Cost{}, s.unreached(a, "Even at %s = %v its noise has a standard deviation of %.3g.", s.params.CostWord(), mostForTarget, least)
 	}
@@ -64,7 +65,7 @@ func (s *Divider) solve(d *release.Aggregation, a *aggregate.Aggregate) (privacy
 			lo = mid
 		}
 	}
-	return s.params.Cost(hi).Times(parts), nil
+	return divided.All(s.params.Cost(hi)), nil
 }
 
 // mostForTarget is the largest cost that a target may lead to, ρ or ε. The server chooses it, so it
@@ -72,7 +73,7 @@ func (s *Divider) solve(d *release.Aggregation, a *aggregate.Aggregate) (privacy
 var mostForTarget = params.Epsilon.Max
 
 // fromEarlier scales what an earlier answer cost.
-func (s *Divider) fromEarlier(d *release.Aggregation, a *aggregate.Aggregate, parts int) (privacy.Cost, error) {
+func (s *Divider) fromEarlier(d *release.Aggregation, a *aggregate.Aggregate, divided release.Divided) (privacy.Cost, error) {
 	if find := s.Earlier; find != nil {
 		if e, ok := find(s.ctx, d.Shape(a)); ok && e.StdErr > 0 && e.Loss > 0 && !math.IsInf(e.StdErr, 0) {
 			ratio := e.StdErr / a.Target
@@ -80,10 +81,10 @@ func (s *Divider) fromEarlier(d *release.Aggregation, a *aggregate.Aggregate, pa
 				ratio *= ratio
 			}
 			cost := math.Ceil(e.Loss * ratio / privacy.CostUnit)
-			if most := privacy.CostWithin(s.params.Kind(), mostForTarget).Over(parts); cost > float64(most.Units) {
+			if most := divided.Group(privacy.CostWithin(s.params.Kind(), mostForTarget)); cost > float64(most.Units) {
 				return privacy.Cost{}, s.unreached(a, "An earlier answer had %.3g: it would cost more than %s = %v.", e.StdErr, s.params.CostWord(), mostForTarget)
 			}
-			return s.params.Cost(max(1, uint64(cost))).Times(parts), nil
+			return divided.All(s.params.Cost(max(1, uint64(cost)))), nil
 		}
 	}
 	switch p := settings.PilotOf(s.ctx); {

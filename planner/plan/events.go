@@ -16,7 +16,10 @@ import (
 // has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what
 // came before, the parameters are twice as large: noise hides a move of up to twice the length, and
 // the logarithms of the quotients of two steps add up, so ε is doubled and ρ, which grows with the
-// square, is four times as large ([BS16, Proposition 27] where nothing more is known).
+// square, is four times as large ([BS16, Proposition 27] where nothing more is known). Gaussian
+// noise that hides a shorter move has less ρ: Aggregate.Exchange. Where the person only leaves a
+// group, and enters another, that is two runs as they are, which cost less than one of twice the
+// parameters.
 func (r *Release) Events() []privacy.Event {
 	var out []privacy.Event
 	if s := r.Selection; s != nil {
@@ -29,7 +32,7 @@ func (r *Release) Events() []privacy.Event {
 		a := &r.Aggregates[i]
 		for _, e := range estimator.Events(a.Estimator) {
 			if a.Groups == nil {
-				e = r.InGroups(e)
+				e = r.InGroups(a, e)
 			}
 			out = privacy.AppendEvent(out, e)
 		}
@@ -37,9 +40,13 @@ func (r *Release) Events() []privacy.Event {
 	return out
 }
 
-// InGroups is an event of one group in all groups that a person may be in.
-func (r *Release) InGroups(e privacy.Event) privacy.Event {
-	if r.Exchanged > 1 {
+// InGroups is an event of an aggregate in one group in all groups that a person may be in.
+func (r *Release) InGroups(a *Aggregate, e privacy.Event) privacy.Event {
+	switch {
+	case a.Exchange <= estimator.ExchangeParts:
+	case e.Kind == privacy.DiscreteGaussian:
+		e.Rho = privacy.Loss{Rho: e.Rho}.Times(a.Exchange).Over(estimator.ExchangeParts).Rho
+	default:
 		e.Rho, e.Epsilon, e.Steps = 4*e.Rho, 2*e.Epsilon, 2*e.Steps
 	}
 	n := uint64(e.Count) * uint64(max(1, r.PerUnit))

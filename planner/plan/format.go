@@ -85,8 +85,8 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	} else if len(r.Keys) > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.PerUnit)
 	}
-	if r.Exchanged > 1 && r.divided() {
-		fmt.Fprintf(b, "%s├─ groups under add-remove  an exchange costs %d times as much\n", indent, r.Exchanged)
+	for _, line := range r.exchangeLines() {
+		fmt.Fprintf(b, "%s├─ groups under add-remove  %s\n", indent, line)
 	}
 	tables := make([]string, len(r.Reads))
 	for i, t := range r.Reads {
@@ -94,6 +94,29 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	}
 	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+// exchangeLines tell what an exchange costs the aggregates whose groups are apart: one line for all
+// that it costs the same.
+func (r *Release) exchangeLines() (lines []string) {
+	var factors []int
+	of := map[int][]string{}
+	for _, a := range r.Aggregates {
+		if a.Groups == nil && a.Exchange > estimator.ExchangeParts {
+			if of[a.Exchange] == nil {
+				factors = append(factors, a.Exchange)
+			}
+			of[a.Exchange] = append(of[a.Exchange], a.Text)
+		}
+	}
+	for _, x := range factors {
+		line := fmt.Sprintf("an exchange costs %v times as much", float64(x)/estimator.ExchangeParts)
+		if len(factors) > 1 {
+			line += ": " + strings.Join(of[x], ", ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // selectionText tells from how many persons a key is shown: of those who hold one key each, and

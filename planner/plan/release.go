@@ -48,7 +48,6 @@ type Release struct {
 	// groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
 	MaxGroups int
 	Relation  estimator.Relation
-	Exchanged int // what the estimators' loss is multiplied by for the relation, 1 or more
 	// groups that a unit may be in, >= 1: what the loss of one group is multiplied by
 	PerUnit    int
 	Aggregates []Aggregate
@@ -122,6 +121,9 @@ type Aggregate struct {
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
 	Sized  bool // the number of persons is public
+	// what the estimator's loss is multiplied by in each group for the relation, in parts of
+	// 1/estimator.ExchangeParts; at least as many
+	Exchange int
 	// Present turns an estimate with status OK into the SQL value of the aggregate's type.
 	Present func(estimator.Estimate) any
 	// Parts are set instead where one estimate answers several columns: Output.Part chooses one.

@@ -36,8 +36,8 @@ func (b *brokenPlan) Unwrap() []error {
 //     one of its releases.
 //  2. Every release is reached, touches a protected table and an entity, and has at least one scan.
 //  3. The loss of a release is at least its estimators' losses times the groups that a unit may be
-//     in, plus the loss of its key selection. It has a pure ε if and only if these have, and it is
-//     their sum.
+//     in, and times what an exchange of units takes under the relation, plus the loss of its key
+//     selection. It has a pure ε if and only if these have, and it is their sum.
 //  4. Each protected table that a release touches, and each of its entities, is charged with the
 //     sum of the losses of those releases.
 //  5. Without a key selection the number of groups is the product of the keys' domains.
@@ -130,7 +130,10 @@ func (r *Release) verify() error {
 			}
 			continue
 		}
-		need = need.Add(a.Estimator.Loss().Times(r.PerUnit * max(1, r.Exchanged)))
+		if a.Exchange < r.leastExchange(a) {
+			return fmt.Errorf("invariant 3: an exchange is paid for with %d/%d of the loss of %s, wants %d", a.Exchange, estimator.ExchangeParts, a.Text, r.leastExchange(a))
+		}
+		need = need.Add(a.Estimator.Loss().Times(r.PerUnit * a.Exchange).Over(estimator.ExchangeParts))
 		if a.Vector != nil {
 			if err := r.verifyVector(a); err != nil {
 				return err
@@ -192,6 +195,17 @@ func (r *Release) verify() error {
 		}
 	}
 	return nil
+}
+
+// leastExchange is the least Aggregate.Exchange of an aggregate whose groups are apart.
+func (r *Release) leastExchange(a Aggregate) int {
+	switch {
+	case r.Relation != estimator.ReplaceOne || len(r.Keys) == 0:
+		return estimator.ExchangeParts
+	case a.Estimator.Loss().IsPure():
+		return 2 * estimator.ExchangeParts
+	}
+	return estimator.ExchangeCost(a.Estimator)
 }
 
 // permutation reports whether a list has each number under n once.

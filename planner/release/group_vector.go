@@ -54,14 +54,6 @@ func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) gr
 	return p
 }
 
-// Parts is the number of parts that the loss of an aggregate is divided into.
-func (d *Aggregation) Parts(a *aggregate.Aggregate) int {
-	if a.GroupVector {
-		return 1
-	}
-	return d.MaxGroups * d.Exchanged()
-}
-
 // EstimatorOf builds the mechanism of an aggregate at a cost. Here the cost becomes the number that
 // the mechanism computes its noise from.
 func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (estimator.Estimator, error) {

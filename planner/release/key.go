@@ -50,7 +50,7 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 // ReleaseKey digests a complete release.
 func (s *Builder) ReleaseKey(d *Aggregation) string {
 	e, r := encode.New(keyVersion), d.Release
-	e.Put(d.Digest, r.Loss, r.Relation, r.Exchanged, r.PerUnit, r.MaxGroups, r.Groups)
+	e.Put(d.Digest, r.Loss, r.Relation, r.PerUnit, r.MaxGroups, r.Groups)
 	policies := d.Tables()
 	slices.SortFunc(policies, func(a, b rel.Protected) int { return strings.Compare(a.Name, b.Name) })
 	r.Shared = shared(policies)
@@ -70,7 +70,7 @@ func (s *Builder) ReleaseKey(d *Aggregation) string {
 	}
 	e.Put(len(r.Aggregates))
 	for i, a := range r.Aggregates {
-		e.Put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.Sized, d.Aggregates[i].Slack)
+		e.Put(a.Estimator.Columns(), a.Estimator.Loss(), a.Estimator.MinPersons(), a.Estimator.Steps(), a.Sized, a.Exchange, d.Aggregates[i].Slack)
 		if x, ok := a.Estimator.(estimator.Biased); ok {
 			e.Put(x.Bias())
 		}

@@ -74,6 +74,15 @@ func (r rows) MinPersons() int64 {
 	return r.search.Persons()
 }
 
+// Exchange implements estimator.Exchanging: a term is in [0, C] on both sides, and one bucket loses
+// a person, another gains one.
+func (r rows) Exchange() float64 {
+	if r.bound > 0 {
+		return 1
+	}
+	return clipping.Exchange(1)
+}
+
 // ExpectedError implements estimator.Estimator: it is known when the bound is declared.
 func (r rows) ExpectedError() (float64, bool) {
 	if r.bound == 0 {

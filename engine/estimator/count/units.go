@@ -35,6 +35,7 @@ func NewUnits(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 func (units) Columns() []estimator.Kind        { return []estimator.Kind{estimator.Rows} }
 func (u units) Loss() privacy.Loss             { return scalar.LossOf(u.p) }
 func (units) MinPersons() int64                { return 0 }
+func (units) Exchange() float64                { return 1 } // estimator.Exchanging: as in NewUnits
 func (u units) ExpectedError() (float64, bool) { return u.noise.Sigma(), true }
 func (u units) Steps() []estimator.Step {
 	return []estimator.Step{u.noise.Step(estimator.Step{Name: "number of persons", Sensitivity: "l2=1"})}

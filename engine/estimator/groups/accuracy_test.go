@@ -253,13 +253,18 @@ func TestExpected(t *testing.T) {
 		better              bool
 	}{
 		{estimator.AddRemove, 4, 4, 2, 2, 1, false}, {estimator.AddRemove, 4, 8, 2, math.Sqrt(8), 1, true},
-		{estimator.AddRemove, 32, 8, math.Sqrt(32), math.Sqrt(8), 0.25, true}, {estimator.ReplaceOne, 8, 8, 4, math.Sqrt(32), 1, true},
+		{estimator.AddRemove, 32, 8, math.Sqrt(32), math.Sqrt(8), 0.25, true}, {estimator.ReplaceOne, 8, 8, 4, 4, 1, false}, {estimator.ReplaceOne, 8, 10, 4, math.Sqrt(20), 1, true},
 	} {
 		p.Relation = c.relation
 		e, err := Expected(p, c.perPerson, c.most)
 		if err != nil || e.Vector < c.vector || e.Vector > 1.1*c.vector || math.Abs(e.Bounded-c.bound) > 1e-9 || e.Kept != c.kept || e.Better() != c.better {
 			t.Errorf("%+v: %+v, better %v, %v", c, e, e.Better(), err)
 		}
+	}
+	// With anything but counts an exchange in a group is paid for by group privacy.
+	p.Aggregates = append(p.Aggregates, Aggregate{Measure: Sum, Grid: estimator.Grid{Step: 1, Lo: -9, Hi: 9}})
+	if e, err := Expected(p, 8, 8); err != nil || math.Abs(e.Bounded-math.Sqrt(2*32)) > 1e-9 {
+		t.Errorf("counts and sums: %+v, %v", e, err)
 	}
 }
 

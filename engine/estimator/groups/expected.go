@@ -32,8 +32,8 @@ func (e Expectation) Better() bool {
 // person moves all:
 //
 //	this release    C = √(A·perPerson) scales        f·C/√(2ρ₃)            ρ₃ what the looks leave of ρ
-//	each group      a part of the loss for each      √(A·maxGroups·e/(2ρ))   e = 1, or 4 under replace-one: group privacy, as
-//	                group kept                                               a person exchanged goes out of groups and comes into others
+//	each group      a part of the loss for each      √(A·maxGroups·e/(2ρ))   e = 1; under replace-one, where a person exchanged goes out
+//	                group kept                                               of groups and comes into others, 2 of counts, else 4
 //
 // The mechanism for each group is taken to have a scale given to it, at no loss: its own searches
 // cost about what the looks here do.
@@ -49,7 +49,12 @@ func Expected(p Params, perPerson, maxGroups int) (Expectation, error) {
 	a, l, most := float64(len(p.Aggregates)), float64(max(perPerson, 1)), float64(max(maxGroups, 1))
 	exchange := 1.0
 	if p.Relation == estimator.ReplaceOne {
-		exchange = 4
+		exchange = 2
+		for _, a := range p.Aggregates {
+			if !a.Measure.count() {
+				exchange = 4 // estimator.ExchangeCost at most
+			}
+		}
 	}
 	return Expectation{
 		Vector:  math.Sqrt(float64(r.factor2) * a * l / (2 * (r.first + r.sum))),

@@ -81,6 +81,14 @@ func (e persons) Loss() privacy.Loss           { return scalar.LossOf(e.p) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
 func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.centred.MinPersons()) }
 
+// Exchange implements estimator.Exchanging.
+func (e persons) Exchange() float64 {
+	if e.centred.Bounded() {
+		return boundedShares.Exchange(scalar.ExchangeBall)
+	}
+	return openShares.Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeBall)
+}
+
 // Bias implements estimator.Biased.
 func (e persons) Bias() string {
 	if e.centred.Bounded() {

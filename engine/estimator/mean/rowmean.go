@@ -138,6 +138,13 @@ func (e rowMean) shares() scalar.Shares {
 	return s
 }
 
+// Exchange implements estimator.Exchanging.
+func (e rowMean) Exchange() float64 {
+	steps := []float64{scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeHistogram, scalar.ExchangeBall}
+	s := e.shares()
+	return s.Exchange(steps[len(steps)-len(s.AddRemove)+1:]...)
+}
+
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
 func (e rowMean) Loss() privacy.Loss           { return scalar.LossOf(e.p) }
 func (rowMean) ExpectedError() (float64, bool) { return 0, false }

@@ -101,6 +101,19 @@ func declaredTotal(p estimator.Params, least int64) interval {
 func (sum) Columns() []estimator.Kind { return []estimator.Kind{estimator.Rows, estimator.Sum} }
 func (s sum) Loss() privacy.Loss      { return scalar.LossOf(s.p) }
 
+// Exchange implements estimator.Exchanging: a clipped total moves by the length of its interval.
+func (s sum) Exchange() float64 {
+	clip := s.bound
+	if !s.declared() {
+		clip = s.sign.clip(1)
+	}
+	ratio := float64(clip.moves(estimator.ReplaceOne)) / float64(max(1, clip.moves(estimator.AddRemove)))
+	if s.declared() {
+		return ratio * ratio
+	}
+	return clipping.Exchange(ratio * ratio)
+}
+
 // declared reports whether the clip is declared.
 func (s sum) declared() bool { return s.bound != interval{} }
 

@@ -52,14 +52,32 @@ func newBisected(q quantiles, perUnit int64) estimator.Estimator {
 // split returns the number of values, of which a person has at most perUnit, and the loss of each
 // search.
 func split(p estimator.Params, fractions []Fraction, perUnit int64) (scalar.Persons, []float64) {
+	return sharesOf(fractions).Of(p, perUnit)
+}
+
+func sharesOf(fractions []Fraction) scalar.Shares {
 	shares := scalar.Shares{AddRemove: []float64{0.08}}
 	for _, f := range fractions {
-		far := float64(max(f.Num, f.Den-f.Num)) / float64(f.Den)
+		far := f.far()
 		shares.AddRemove = append(shares.AddRemove, 0.92/float64(len(fractions)))
 		shares.ReplaceOne = append(shares.ReplaceOne, 1)
 		shares.Joining = append(shares.Joining, far*far)
 	}
-	return shares.Of(p, perUnit)
+	return shares
+}
+
+// far is how far one value more or less moves the centred rank, in terms of one exchanged.
+func (f Fraction) far() float64 { return float64(max(f.Num, f.Den-f.Num)) / float64(f.Den) }
+
+// Exchange implements estimator.Exchanging. With several values a person, of which one side may
+// have fewer, the loss is convex in how many fewer, as above: between this and that of coming or
+// going.
+func (q bisected) Exchange() float64 {
+	var steps []float64
+	for _, f := range q.fractions {
+		steps = append(steps, 1/(f.far()*f.far()))
+	}
+	return sharesOf(q.fractions).Exchange(steps...)
 }
 
 func (q bisected) Loss() privacy.Loss { return scalar.Loss(q.p.Rho) }

@@ -95,6 +95,16 @@ func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
 	}
 }
 
+// Exchange implements estimator.Exchanging: of the vectors only that it is a removal and an
+// addition is used.
+func (e rows) Exchange() float64 {
+	s := rowShares(e.p, e.width)
+	if e.p.Bounded() {
+		return s.Exchange(scalar.ExchangeHistogram, scalar.ExchangeBall)
+	}
+	return s.Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeHistogram, scalar.ExchangeBall)
+}
+
 // vectorNormLimit bounds the clip of a vector's norm, in units of 1/normSteps.
 const vectorNormLimit = 1 << 61
 

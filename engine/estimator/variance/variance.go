@@ -91,19 +91,32 @@ func (m moments) joining() float64 { return float64(16*m.weight*m.weight+576) / 
 func newPersons(p estimator.Params, o Options) persons {
 	e := persons{p: p, o: o, moments: momentsOf(p)}
 	var parts []float64
+	e.n, parts = e.shares(p).Of(p, 1)
 	if p.Bounded() {
-		e.n, parts = scalar.Shares{
-			AddRemove: []float64{15, 85}, ReplaceOne: []float64{1}, Joining: []float64{e.joining()},
-		}.Of(p, 1)
 		e.centred, e.sumRho = scalar.NewCentred(p, 0, 0), parts[0]
-		return e
+	} else {
+		e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
 	}
-	e.n, parts = scalar.Shares{
-		AddRemove: []float64{8, 20, 17, 55}, ReplaceOne: []float64{24, 26, 50},
-		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, e.joining()},
-	}.Of(p, 1)
-	e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
 	return e
+}
+
+func (m moments) shares(p estimator.Params) scalar.Shares {
+	if p.Bounded() {
+		return scalar.Shares{AddRemove: []float64{15, 85}, ReplaceOne: []float64{1}, Joining: []float64{m.joining()}}
+	}
+	return scalar.Shares{
+		AddRemove: []float64{8, 20, 17, 55}, ReplaceOne: []float64{24, 26, 50},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, m.joining()},
+	}
+}
+
+// Exchange implements estimator.Exchanging: of the moments only that it is a removal and an
+// addition is used.
+func (e persons) Exchange() float64 {
+	if e.p.Bounded() {
+		return e.shares(e.p).Exchange(scalar.ExchangeBall)
+	}
+	return e.shares(e.p).Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeBall)
 }
 
 // unitBits is the resolution of t.

@@ -85,3 +85,10 @@ func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
 	}
 	return Counts{noisy(s.up, &h.Up), noisy(s.down, &h.Down), s.noise.Sigma(), tail, s.limit}
 }
+
+// Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
+// the rest of it, in terms of that loss, where it costs the sum so much in terms of its own. For
+// estimator.Exchanging.
+func Exchange(sum float64) float64 {
+	return scalar.Shares{AddRemove: []float64{0, Share, 1 - Share}}.Exchange(scalar.ExchangeHistogram, sum)
+}

@@ -35,6 +35,28 @@ const (
 	JoiningBall      = 1. / 4 // a vector of norm C: C and 2C
 )
 
+// What an exchange costs a step that is calibrated for one person more or less: the inverse.
+const (
+	ExchangeMedian    = 1 / JoiningMedian
+	ExchangeHistogram = 1 / JoiningHistogram
+	ExchangeBall      = 1 / JoiningBall
+)
+
+// Exchange is what an exchange costs in terms of the loss under add-remove, where it costs step k
+// so much in terms of its own. The person is present on both sides, so n̂ costs nothing. For
+// estimator.Exchanging.
+func (s Shares) Exchange(steps ...float64) float64 {
+	if len(steps) != len(s.AddRemove)-1 {
+		panic("scalar: steps of another number")
+	}
+	all, cost := s.AddRemove[0], 0.0
+	for k, x := range steps {
+		all += s.AddRemove[k+1]
+		cost += s.AddRemove[k+1] * x
+	}
+	return cost / all
+}
+
 // Of splits the loss of p. Entries counted by n̂ are at most per a person.
 func (s Shares) Of(p estimator.Params, per int64) (Persons, []float64) {
 	if p.Relation != estimator.ReplaceOne {
