@@ -39,6 +39,8 @@ type Cell struct {
 	// alone.
 	WildLow, WildHigh int
 	Chance            float64
+	// WildRuns are those with more wild answers than chance has once in a thousand runs.
+	WildRuns int
 
 	Intervals int // answers with at least one end at 95 %
 	Covered   [len4]int

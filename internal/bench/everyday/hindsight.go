@@ -29,7 +29,12 @@ func (t *truth) hindsight(st Statement, aggregate int, rho float64, relation est
 		levels += len(st.Keys)
 	}
 	for l := range levels {
-		c := t.clips(st.Aggregates[aggregate], aggregate, l)
+		at := place{aggregate, l}
+		c, known := t.clipped[at]
+		if !known {
+			c = t.clips(st.Aggregates[aggregate], aggregate, l)
+			t.clipped[at] = c
+		}
 		c.best(rho, c.exchange(relation), out)
 	}
 	return out

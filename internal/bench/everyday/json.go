@@ -25,6 +25,7 @@ type jsonCell struct {
 	Warned    int                 `json:"warned"`
 	WildLow   int                 `json:"wild_low"`
 	WildHigh  int                 `json:"wild_high"`
+	WildRuns  int                 `json:"wild_runs"`
 	Chance    float64             `json:"wild_by_chance"`
 	Intervals int                 `json:"intervals"`
 	Coverage  map[string]*float64 `json:"coverage"`
@@ -54,7 +55,7 @@ func (r Report) JSON() any {
 	for _, c := range r.Cells {
 		out := jsonCell{Statement: c.Statement, Way: c.Way, Answer: c.Aggregate, Epsilon: c.Epsilon, Relation: c.Relation.String(), Problem: c.Problem,
 			Rho: c.Rho, Persons: c.Persons, Groups: c.Groups, M: c.M, Far: c.Far, Runs: c.Runs, Values: c.Values, Null: c.Null, Hidden: c.Hidden, Tallies: c.ByM[:],
-			Silent: c.Silent, Unsaid: c.SilentHidden, Warned: c.Warned, WildLow: c.WildLow, WildHigh: c.WildHigh, Chance: c.Chance, Intervals: c.Intervals,
+			Silent: c.Silent, Unsaid: c.SilentHidden, Warned: c.Warned, WildLow: c.WildLow, WildHigh: c.WildHigh, WildRuns: c.WildRuns, Chance: c.Chance, Intervals: c.Intervals,
 			Coverage: map[string]*float64{}, Width: form.Finite(c.Width()), Relative: form.Finite(middle(c.Relative)), RMS: form.Finite(c.RMS), Hindsight: form.Finite(c.Hindsight), Size: form.Finite(c.Size), Ratio: form.Finite(c.Ratio())}
 		for l, name := range []string{"50", "90", "95", "99"} {
 			out.Coverage[name] = form.Finite(c.Coverage(l))

@@ -54,6 +54,8 @@ type run struct {
 	sq, best, size float64
 	deviations     []float64 // that were told
 	unanswered     []float64 // exact answers that were not
+	wild           int
+	chance         float64
 }
 
 // judge adds one run's answers to a cell.
@@ -134,7 +136,11 @@ func (s *scores) end(this run, r reply) {
 	}
 	// which might have been shown, had the noise been larger
 	for _, exact := range this.unanswered {
-		c.Chance += chance(exact, middle(this.deviations))
+		this.chance += chance(exact, middle(this.deviations))
+	}
+	c.Chance += this.chance
+	if rare(this.wild, this.chance, 1e-3) {
+		c.WildRuns++
 	}
 	if s.best != nil {
 		s.sq, s.bestSq, s.sizeSq = s.sq+min(this.sq, this.size), s.bestSq+this.best, s.sizeSq+this.size
@@ -168,12 +174,14 @@ func (s *scores) answered(this *run, a answer, exact float64) {
 	switch {
 	case a.value < exact/3 && high < exact-slack:
 		c.WildLow++
+		this.wild++
 	case a.value > 3*exact && low > exact+slack:
 		c.WildHigh++
+		this.wild++
 	}
 	if a.deviation > 0 {
 		this.deviations = append(this.deviations, a.deviation)
-		c.Chance += chance(exact, a.deviation)
+		this.chance += chance(exact, a.deviation)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // known is a truth over given rows a person by group.
 func known(persons ...map[int]float64) *truth {
-	t := &truth{persons: len(persons), index: map[string]int{}}
+	t := &truth{persons: len(persons), index: map[string]int{}, clipped: map[place]clips{}}
 	for _, p := range persons {
 		var list []entry
 		for g, n := range p {

@@ -19,7 +19,11 @@ type truth struct {
 	groups  int   // in which they are, over all persons, totals left out
 	entries [][]entry
 	exact   [][]float64 // by aggregate and group; NaN for NULL
+	clipped map[place]clips
 }
+
+// place is an aggregate at a level of ROLLUP.
+type place struct{ aggregate, level int }
 
 // entry is what a person has in a group.
 type entry struct {
@@ -66,7 +70,7 @@ func learn(ctx context.Context, s session, st Statement, unit string) (*truth, e
 	if err != nil {
 		return nil, fmt.Errorf("everyday: what is true of %s: %w", st.Name, err)
 	}
-	t := &truth{index: map[string]int{}}
+	t := &truth{index: map[string]int{}, clipped: map[place]clips{}}
 	person := map[string]int{}
 	for _, row := range rows {
 		i, seen := person[*row[0]]
