@@ -175,9 +175,9 @@
 //     acknowledged or not: a crash in between spends without an answer, and never answers without
 //     spending.
 //   - SetBudget, RemoveBudget, ResetBudget and Note are records like charges: all or nothing.
-//   - Finish, Remark, Replayed and PutAnswer queue without waiting and may be lost for a crash within about
-//     50 ms. The charge then shows as unfinished or without its remark, the replay not at all, or the answer is not
-//     replayed.
+//   - Finish, Remark, Replayed and PutAnswer queue without waiting and may be lost for a crash
+//     within about 50 ms. The charge then shows as unfinished or without its remark, the replay not
+//     at all, or the answer is not replayed.
 //   - The mark is moved after each batch, in one write within a sector, and synced when the ledger
 //     is closed. It is never ahead of what was durable. A killed process leaves it at the last
 //     batch or the one before; a crash of the machine leaves it where the system last wrote it, and

@@ -91,7 +91,8 @@ type Filter struct {
 	Limit             int    // at most so many, the first that match in the order asked for
 }
 
-// entryOf returns what a record shows, which is not an outcome or a remark: those are shown with their charge.
+// entryOf returns what a record shows, which is not an outcome or a remark: those are shown with
+// their charge.
 func entryOf(id uint64, r *record.Record) Entry {
 	e := Entry{
 		ID: id, Kind: kindNames[r.Kind], At: r.At, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,

@@ -121,3 +121,37 @@ func TestTargetErrorOverTheWire(t *testing.T) {
 		t.Error("beyond the table's cap")
 	}
 }
+
+// TestPriceTellsWhatIsNeeded: the persons that keys and values need are told beforehand, and are
+// those that the warnings tell of afterwards.
+func TestPriceTellsWhatIsNeeded(t *testing.T) {
+	i := startWith(t, "", seeded(t, "needed", 1))
+	root := i.root()
+	people(t, root, 300)
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("USE d")
+	priced := func(item, query string) (persons, remark string) {
+		t.Helper()
+		for _, r := range ann.query("CALL dp_price('" + query + "')") {
+			if r[0] == item {
+				return r[13], r[14]
+			}
+		}
+		t.Fatalf("%s: no line of %s", query, item)
+		return "", ""
+	}
+	for _, c := range []struct{ item, query string }{
+		{"keys", "SELECT age, COUNT(*) FROM people GROUP BY age"},
+		{"answer", "SELECT AVG(age) FROM people WHERE id < 6"},
+	} {
+		persons, remark := priced(c.item, c.query)
+		ann.query(c.query)
+		_, texts := warned(t, ann)
+		if n, err := strconv.Atoi(persons); err != nil || n < 10 || !strings.Contains(texts, persons+" persons") {
+			t.Errorf("%s: %s persons are told before (%s), and after:\n%s", c.query, persons, remark, texts)
+		}
+	}
+	if persons, _ := priced("answer", "SELECT city, COUNT(*), AVG(income) FROM people GROUP BY city"); persons == "0" {
+		t.Error("a mean beside a count needs nobody")
+	}
+}

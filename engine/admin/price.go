@@ -8,15 +8,16 @@ import (
 
 // PriceLine is one line of what CALL dp_price answers.
 type PriceLine struct {
-	Item   string // budget, answer or statement
-	Name   string // schema.table or entity:NAME of a budget, the aggregate's text of an answer
+	Item   string // budget, keys, answer or statement
+	Name   string // schema.table or entity:NAME of a budget, the text of keys or of the aggregate
 	Budget *accounting.Forecast
 	// Questions is how many default statements fit before the query; nil where it is not known to
 	// who asks.
 	Questions *int
 	Fits      bool
 	// Of answers: the expected standard deviation of the noise, NaN where it is not known, and the
-	// number of persons under which the answer is NULL.
+	// number of persons under which the answer is NULL. Of keys: from which one is shown with a
+	// probability of 95 %.
 	Error      float64
 	MinPersons int64
 	Remark     string
@@ -24,7 +25,7 @@ type PriceLine struct {
 
 // priceDoc documents the one procedure that is everybody's.
 var priceDoc = Procedure{"dp_price", "dp_price(query)",
-	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; and per answer the expected error. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
+	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; per answer the expected error and the persons that it needs; and the persons that a key needs which is selected privately. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
 	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}
 
 // priceColumns are the columns of its result.
@@ -51,7 +52,7 @@ func (l *PriceLine) row() sql.Row {
 	row := make(sql.Row, len(priceColumns))
 	row[0], row[1], row[11] = l.Item, l.Name, map[bool]string{true: "yes", false: "no"}[l.Fits]
 	row[12], row[14] = finite(l.Error), orNull(l.Remark)
-	if l.Item == "answer" {
+	if l.Item == "answer" || l.Item == "keys" {
 		row[13] = l.MinPersons
 	}
 	if l.Questions != nil {

@@ -103,6 +103,22 @@ type Biased interface {
 	Bias() string
 }
 
+// Partial is an Estimator that may answer some of its values, and have NaN for others, where too
+// few persons contribute. AllPersons is the number of persons under which it does; 0 where it has
+// all values or none. EXPLAIN prints it.
+type Partial interface {
+	Estimator
+	AllPersons() int64
+}
+
+// PersonsFor is the number of persons that all values of an answer need.
+func PersonsFor(e Estimator) int64 {
+	if p, ok := e.(Partial); ok {
+		return max(e.MinPersons(), p.AllPersons())
+	}
+	return e.MinPersons()
+}
+
 // Step is one noisy step of a mechanism.
 type Step struct {
 	Name        string // e.g. "tail search"

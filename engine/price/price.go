@@ -2,6 +2,7 @@ package price
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -10,6 +11,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/admin"
+	"scrim/engine/estimator"
 	"scrim/engine/exec"
 	"scrim/engine/mysqlerr"
 	"scrim/internal/refuse"
@@ -74,12 +76,16 @@ func (t *Teller) budgetLines(list []accounting.Forecast, remark string) []admin.
 	return out
 }
 
-// answerLines has a line for each aggregate.
+// answerLines has a line for keys that are selected privately, and one for each aggregate.
 func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.PriceLine {
 	var out []admin.PriceLine
 	for _, r := range st.Releases {
+		if s := r.Selection; s != nil {
+			out = append(out, admin.PriceLine{Item: "keys", Name: plan.KeyNames(r), Fits: true, Error: math.NaN(), MinPersons: s.MinPersons(),
+				Remark: fmt.Sprintf("keys without a noisy number of %d persons are left out", s.Threshold())})
+		}
 		for _, a := range r.Aggregates {
-			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: a.Estimator.MinPersons()}
+			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}
 			line.Error, line.Remark = t.expectedError(ctx, a)
 			out = append(out, line)
 		}

@@ -58,6 +58,8 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		}
 		if n := a.Estimator.MinPersons(); n > 0 {
 			fmt.Fprintf(b, "  persons>=%d", n)
+		} else if n := estimator.PersonsFor(a.Estimator); n > 0 {
+			fmt.Fprintf(b, "  persons>=%d for all but counts", n)
 		}
 		if e, ok := a.Estimator.ExpectedError(); ok {
 			fmt.Fprintf(b, "  expected error=%s", number6(e))

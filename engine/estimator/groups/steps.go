@@ -17,6 +17,9 @@ func (r release) MinPersons() int64 {
 	return r.enough()
 }
 
+// AllPersons implements estimator.Partial: sums and means want more persons than counts do.
+func (r release) AllPersons() int64 { return r.enough() }
+
 // enough is the number of persons that sums and means want: what the searches for centres need, and
 // norms that stand out from the noise.
 func (r release) enough() int64 {
