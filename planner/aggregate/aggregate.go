@@ -104,7 +104,18 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 	if a.Type, a.Present = answerType(f, a.Value); a.Vector != nil {
 		a.Type, a.Present = vectorAnswer(a.Call.Options, a.Vector.Dim)
 	}
+	if present := a.Present; a.atLeastZero() && a.Vector == nil {
+		a.Present = func(e estimator.Estimate) any { return present(estimator.Estimate{Values: []float64{max(e.Values[0], 0)}}) }
+	}
 	return a, nil
+}
+
+// atLeastZero reports whether a negative answer is shown as 0: of COUNT always, of SUM where the
+// type or the declared range of the values says that none is negative. It is post-processing, of
+// the intervals likewise: they hold the exact answer as before, since it is not negative.
+func (a *Aggregate) atLeastZero() bool {
+	f := a.Call.Function
+	return f.AtLeastZero || f.AtLeastZeroOf && a.Arg != nil && (a.Value.Type.Kind == lower.UInt || a.Grid.Lo >= 0)
 }
 
 // aggregateText is an aggregate as a client would write it.

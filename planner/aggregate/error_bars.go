@@ -23,7 +23,7 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 	if a.Vector != nil || a.Call.Function.Result == functions.JSON {
 		t.At = -1
 	}
-	t.Count, t.Clamp = a.Call.Function.Counts, a.Call.Function.AtLeastZero
+	t.Count, t.Clamp = a.Call.Function.Counts, a.atLeastZero()
 	return t
 }
 

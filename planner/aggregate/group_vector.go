@@ -58,14 +58,10 @@ func presentsOf(members []*Aggregate) []func(estimator.Estimate) any {
 	return out
 }
 
-// presentOne presents one released number, NULL where the estimator has none: COUNT shows no
-// negative number.
+// presentOne presents one released number, NULL where the estimator has none.
 func (a *Aggregate) presentOne(v float64) any {
 	if math.IsNaN(v) {
 		return nil
-	}
-	if a.Call.Function.AtLeastZero {
-		v = max(v, 0)
 	}
 	return a.Present(estimator.Estimate{Values: []float64{v}})
 }
