@@ -15,6 +15,8 @@ type Schema interface {
 	HasTable(table string) bool
 	// HasColumn reports whether the table has the column.
 	HasColumn(table, column string) bool
+	// ColumnType returns the store's type of a column; "" where there is no such column.
+	ColumnType(table, column string) string
 	// IsEnforcedKey reports whether the column alone is a PRIMARY KEY or UNIQUE constraint of the
 	// table that the store enforces.
 	IsEnforcedKey(table, column string) bool

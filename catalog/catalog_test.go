@@ -21,6 +21,11 @@ type fakeSchema map[string][]string
 
 func (s fakeSchema) HasTable(t string) bool { _, ok := s[t]; return ok }
 
+// ColumnType tells the types of columns that are named after them.
+func (s fakeSchema) ColumnType(t, c string) string {
+	return map[string]string{"a_date": "DATE", "a_moment": "TIMESTAMP", "a_number": "BIGINT"}[c]
+}
+
 func (s fakeSchema) HasColumn(t, c string) bool {
 	for _, x := range s[t] {
 		if strings.TrimSuffix(x, "!") == c {
@@ -348,7 +353,9 @@ func TestDomains(t *testing.T) {
 		`["a","b",null]`: `["a","b",null]`, ` [ 1, 2.5 , -3 ] `: `[1,2.5,-3]`, `[true,false]`: `[true,false]`, `[1.0]`: `[1.0]`, `[null]`: `[null]`,
 		`["<=50K",">50K","é","\u0000\""]`: `["<=50K",">50K","é","\u0000\""]`,
 		`{"min":0,"max":100}`:             `{"min":0.0,"max":100.0}`, `{"max":1e9,"min":-0.5}`: `{"min":-0.5,"max":1e+09}`,
-		`{"table":"S.T","column":"C"}`: `{"table":"s.t","column":"c"}`,
+		`{"table":"S.T","column":"C"}`: `{"table":"s.t","column":"c"}`, `{"min":0,"max":1,"null":true}`: `{"min":0.0,"max":1.0,"null":true}`,
+		`{"min":"2020-01-01","max":"2020-12-31"}`: `{"min":"2020-01-01","max":"2020-12-31"}`, `{"min":"2020-01-01","max":"2020-01-01","null":false}`: `{"min":"2020-01-01","max":"2020-01-01"}`,
+		`{"min":"2020-01-01T08:00:00","max":"2020-01-01 23:59:59.5","null":true}`: `{"min":"2020-01-01 08:00:00","max":"2020-01-01 23:59:59.5","null":true}`,
 	} {
 		d, err := ParseDomain(text)
 		if err != nil || d.String() != want {
@@ -373,6 +380,8 @@ func TestDomains(t *testing.T) {
 		"[99999999999999999999]", "[1e999]", "[NaN]", string(tooMany), `["` + strings.Repeat("x", MaxDomainText+1) + `"]`, "[\"\xff\"]", strings.Repeat(" ", maxDomainJSON+1),
 		`{"min":1,"max":1}`, `{"min":2,"max":1}`, `{"min":1}`, `{"min":1,"max":2,"step":1}`, `{"min":"1","max":2}`, `{"min":1,"max":1e999}`, `{"min":null,"max":1}`,
 		`{"min":0,"min":1,"max":2}`, `{"table":"t"}`, `{"table":1,"column":"c"}`, `{"table":"","column":"c"}`, `{"Table":"t","Column":"c"}`,
+		`{"min":"2020-01-02","max":"2020-01-01"}`, `{"min":"2020-01-32","max":"2020-12-31"}`, `{"min":"0000-01-01","max":"2020-12-31"}`, `{"min":"2020-01-01","max":5}`,
+		`{"min":"2020-01-01","max":"2020-01-01 00:00:00.0000001"}`, `{"min":0,"max":1,"null":1}`, `{"table":"t","column":"c","null":true}`,
 	} {
 		if _, err := ParseDomain(bad); err == nil {
 			t.Errorf("%.80s was accepted", bad)
@@ -384,6 +393,22 @@ func TestDomains(t *testing.T) {
 	if d, err := ParseDomain(string(all)); err != nil || len(d.Values) != MaxDomainValues {
 		t.Errorf("the largest domain: %v", err)
 	}
+}
+
+// A domain suits the column's type; a list of dates for moments would leave out what is not midnight.
+func TestDomainSuitsType(t *testing.T) {
+	schema := fakeSchema{"shop.calls": {"a_date", "a_moment", "a_number"}}
+	c, _ := open(t)
+	set := func(column, domain string) error { return c.SetDomain(schema, "", "shop.calls", column, domain) }
+	ok(t, set("a_date", `{"min":"2020-01-01","max":"2020-12-31"}`))
+	ok(t, set("a_date", `["2020-01-01","2020-01-02"]`))
+	ok(t, set("a_moment", `{"min":"2020-01-01","max":"2020-12-31","null":true}`))
+	ok(t, set("a_moment", `["2020-01-01 00:00:00","2020-01-02 00:00:00"]`))
+	ok(t, set("a_number", `{"min":0,"max":9}`))
+	refused(t, set("a_moment", `["2020-01-01","2020-01-02",null]`), `{"min":"2020-01-01"`)
+	refused(t, set("a_moment", `{"min":0,"max":9}`), "no range of numbers")
+	refused(t, set("a_date", `{"min":0,"max":9}`), "no range of numbers")
+	refused(t, set("a_number", `{"min":"2020-01-01","max":"2020-12-31"}`), "no range of dates")
 }
 
 func TestSetDomain(t *testing.T) {

@@ -25,11 +25,11 @@ const (
 )
 
 // domainForms is the remedy of every refusal of a domain.
-const domainForms = `Use ["a","b",null], or {"table":"t","column":"c"} of a public table, or {"min":0,"max":100}; null removes the domain.`
+const domainForms = `Use ["a","b",null], or {"table":"t","column":"c"} of a public table, or {"min":0,"max":100}, or {"min":"2020-01-01","max":"2029-12-31"}; null removes the domain.`
 
 // SetDomain declares the public domain of a column, as JSON: a list of distinct values of one kind
 // (texts, numbers or booleans; null when NULL is a key), the values of a column of a public table,
-// or a closed numeric range. JSON null removes the domain. A domain is public: it must be known
+// or a closed range of numbers, dates or moments. JSON null removes the domain. A domain is public: it must be known
 // without looking at the data. current is the schema that a table name without one in the JSON
 // belongs to; it may be empty.
 func (c *Catalog) SetDomain(schema Schema, current, table, column, text string) error {
@@ -46,6 +46,9 @@ func (c *Catalog) SetDomain(schema Schema, current, table, column, text string) 
 	}
 	d, err := ParseDomain(text)
 	if err != nil {
+		return err
+	}
+	if err := d.suits(name, col, schema.ColumnType(name, col)); err != nil {
 		return err
 	}
 	if d.Source == nil {
@@ -142,18 +145,25 @@ func domainObject(m map[string]any, bad func(string, ...any) (Domain, error)) (D
 		}
 		return Domain{Source: &Source{Table: strings.ToLower(table), Column: strings.ToLower(column)}}, nil
 	}
+	null, withNull := m["null"].(bool)
+	if withNull {
+		delete(m, "null")
+	}
 	if lo, hi, ok := get("min", "max"); ok {
+		if from, is := lo.(string); is {
+			return span(from, hi, null, bad)
+		}
 		a, ok1 := finite(lo)
 		b, ok2 := finite(hi)
 		switch {
 		case !ok1 || !ok2:
-			return bad("must have finite numbers as min and max.")
+			return bad("must have finite numbers, or dates, as min and max.")
 		case !(a < b):
 			return bad("has min %v, which is not below max %v.", a, b)
 		}
-		return Domain{Range: &Range{Min: a, Max: b}}, nil
+		return Domain{Range: &Range{Min: a, Max: b}, Null: null}, nil
 	}
-	return bad("has other keys than table and column, or min and max.")
+	return bad("has other keys than table and column, or min and max with null.")
 }
 
 func finite(v any) (float64, bool) {
@@ -237,7 +247,9 @@ func (d Domain) String() string {
 	case d.Source != nil:
 		return fmt.Sprintf(`{"table":%s,"column":%s}`, formatValue(d.Source.Table), formatValue(d.Source.Column))
 	case d.Range != nil:
-		return fmt.Sprintf(`{"min":%s,"max":%s}`, formatValue(d.Range.Min), formatValue(d.Range.Max))
+		return fmt.Sprintf(`{"min":%s,"max":%s%s}`, formatValue(d.Range.Min), formatValue(d.Range.Max), d.null())
+	case d.Span != nil:
+		return fmt.Sprintf(`{"min":%s,"max":%s%s}`, formatValue(d.Span.from()), formatValue(d.Span.to()), d.null())
 	}
 	parts := make([]string, len(d.Values))
 	for i, v := range d.Values {

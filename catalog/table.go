@@ -1,5 +1,7 @@
 package catalog
 
+import "time"
+
 // State says what a DBA has declared a table to be.
 type State uint8
 
@@ -68,11 +70,13 @@ type Link struct {
 	ParentColumn string
 }
 
-// Domain is the public domain of a column. Exactly one of Values, Source and Range is set.
+// Domain is the public domain of a column. Exactly one of Values, Source, Range and Span is set.
 type Domain struct {
 	Values []any   // public key set: string, int64, float64, bool, or nil where NULL is listed
 	Source *Source // the values of a column of a public table, read when a query is planned
 	Range  *Range  // public numeric range
+	Span   *Span   // public range of dates or moments
+	Null   bool    // of a range: NULL is a value too
 }
 
 // Source names a column of a public table.
@@ -80,6 +84,9 @@ type Source struct{ Table, Column string }
 
 // Range is a closed interval.
 type Range struct{ Min, Max float64 }
+
+// Span is a closed interval of moments as the column shows them, without a zone, to microseconds.
+type Span struct{ Min, Max time.Time }
 
 // Defaults are the parameters that queries on a table get when nothing nearer sets them; nil or 0
 // means that the built-in value holds.

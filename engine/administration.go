@@ -16,6 +16,7 @@ func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 		Catalog:     s.catalog,
 		Ledger:      s.ledger,
 		Schema:      func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
+		Columns:     func(ctx *sql.Context, table string) sql.Schema { return s.tables.Columns(ctx, table) },
 		Price:       s.prices.Price,
 		DefaultLoss: s.prices.DefaultLoss,
 		IsDBA:       session.IsDBA,

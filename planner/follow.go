@@ -59,7 +59,8 @@ func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expressio
 		if err != nil {
 			return nil, err
 		}
-		out[i], changed = x, changed || x != c
+		_, list := c.(expression.Tuple) // a slice, which is not compared
+		out[i], changed = x, changed || list || x != c
 	}
 	if !changed {
 		return e, nil

@@ -33,6 +33,8 @@ func (shopSchema) HasTable(t string) bool {
 	return t == "shop.orders" || t == "shop.lineitem" || t == "shop.regions" || t == "shop.commute"
 }
 
+func (shopSchema) ColumnType(_, _ string) string { return "" }
+
 func (shopSchema) HasColumn(t, c string) bool {
 	return map[string]bool{
 		"shop.orders.id": true, "shop.orders.customer_id": true, "shop.orders.region": true,

@@ -142,6 +142,17 @@ func (s storeSchema) HasColumn(name, column string) bool {
 	return false
 }
 
+// ColumnType implements catalog.Schema.
+func (s storeSchema) ColumnType(name, column string) string {
+	t, _ := s.table(name)
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, column) {
+			return c.Type
+		}
+	}
+	return ""
+}
+
 // IsEnforcedKey implements catalog.Schema.
 func (s storeSchema) IsEnforcedKey(name, column string) bool {
 	t, _ := s.table(name)

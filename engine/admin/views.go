@@ -156,7 +156,7 @@ func (a *Admin) domains(*sql.Context) ([]sql.Row, error) {
 			switch {
 			case d.Source != nil:
 				row[2], row[3] = "table", nil
-			case d.Range != nil:
+			case d.Range != nil, d.Span != nil:
 				row[2], row[3] = "range", nil
 			}
 			out = append(out, row)

@@ -30,6 +30,8 @@ import (
 type anySchema struct{}
 
 func (anySchema) HasTable(string) bool              { return true }
+func (anySchema) ColumnType(_, _ string) string { return "" }
+
 func (anySchema) HasColumn(_, column string) bool   { return column != "row" }
 func (anySchema) IsEnforcedKey(string, string) bool { return true }
 

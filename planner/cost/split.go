@@ -297,7 +297,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 	for _, k := range d.Keys {
 		key := plan.Key{Name: k.Name, Type: k.Type, Decode: decode(k.Type)}
 		if d.Public {
-			key.Domain = k.Image.Values
+			key.Domain, key.From = k.Image.Values, k.Image.From
 		}
 		r.Keys = append(r.Keys, key)
 	}

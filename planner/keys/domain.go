@@ -17,6 +17,9 @@ import (
 
 // Values lists the public values of a base column as SQL values of its type, each once.
 func (s *Finder) Values(b *rel.Base) ([]any, bool, error) {
+	if len(b.Domains) == 0 {
+		return nil, false, nil
+	}
 	var out []any
 	seen := map[string]bool{}
 	for _, d := range b.Domains {
@@ -64,7 +67,17 @@ func (s *Finder) oneDomain(d catalog.Domain, b *rel.Base) ([]any, bool, error) {
 		for x := lo; x <= hi; x++ {
 			v = append(v, int64(x))
 		}
-		return v, true, nil
+		return withNull(v, d), true, nil
+	case d.Span != nil:
+		first, last := d.Span.Min.Truncate(24*time.Hour), d.Span.Max
+		if b.Expr.Type.Kind != lower.Date || last.Sub(first) >= MaxPublic*24*time.Hour {
+			return nil, false, nil
+		}
+		var v []any
+		for t := first; !t.After(last); t = t.AddDate(0, 0, 1) {
+			v = append(v, t)
+		}
+		return withNull(v, d), true, nil
 	case d.Source != nil:
 		if s.Domains == nil || s.Catalog.Table(d.Source.Table).State != catalog.Public {
 			return nil, false, rule.Deny(rule.Domain, refuse.GroupKeys, "A DBA declares the table public, or lists the values.",
@@ -77,6 +90,14 @@ func (s *Finder) oneDomain(d catalog.Domain, b *rel.Base) ([]any, bool, error) {
 		return v, len(v) <= MaxPublic, nil
 	}
 	return nil, false, nil
+}
+
+// withNull adds NULL to the values of a range that has it.
+func withNull(values []any, d catalog.Domain) []any {
+	if d.Null {
+		return append(values, nil)
+	}
+	return values
 }
 
 func tooMany() error {

@@ -6,14 +6,12 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
 
-// A condition on columns with public domains decides which keys can have rows, and so does a column
+// A condition on columns with public values decides which keys can have rows, and so does a column
 // that two keys are made of:
 //
 //	SELECT status, COUNT(*) FROM orders WHERE status IN ('paid', 'open') GROUP BY status     two keys of the domain's four
@@ -23,87 +21,14 @@ import (
 // from it: domains and the text of the query decide alone. Where the planner takes a condition
 // another way than the store does, a group is missing or empty; that is no loss of privacy either.
 
-// feasible tells of each row of public values, as SQL values and as texts for the store, whether
-// the known conditions on these columns may hold.
-func (s *Finder) feasible(r *rel.Relation, bases []*rel.Base, rows []sql.Row, tuples [][]any) ([]bool, error) {
-	out := make([]bool, len(rows))
-	for i := range out {
-		out[i] = true
-	}
-	place := map[sql.ColumnId]int{}
-	for i, b := range bases {
-		place[b.ID] = i
-	}
-	for _, c := range r.Known {
-		if slices.ContainsFunc(tree.Fields(s.ctx, c), func(id sql.ColumnId) bool { _, ok := place[id]; return !ok }) {
-			continue
-		}
-		stored, err := s.storeImage(c, nil, bases, tuples)
-		if err != nil {
-			return nil, err
-		}
-		x, err := s.placed(c, place)
-		if err != nil {
-			return nil, err
-		}
-		for i := range out {
-			if stored != nil {
-				out[i] = out[i] && stored[i] == int64(1)
-			} else {
-				out[i] = out[i] && mayHold(s.ctx, x, rows[i])
-			}
-		}
-	}
-	return out, nil
-}
-
-// placed makes an expression over base columns read them at the given places of a row.
-func (s *Finder) placed(e sql.Expression, place map[sql.ColumnId]int) (sql.Expression, error) {
-	out, _, err := transform.Expr(s.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if gf, ok := e.(*expression.GetField); ok {
-			return gf.WithIndex(place[gf.Id()]), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	})
-	return out, err
-}
-
-// mayHold reports whether a condition may hold on public values; one that fails to be evaluated
-// may.
-func mayHold(ctx *sql.Context, cond sql.Expression, row sql.Row) bool {
-	v, err := sql.EvaluateCondition(ctx, cond, row)
-	return err != nil || sql.IsTrue(v)
-}
-
-// product lists the combinations of values of base columns, as SQL values and, column by column, as
-// texts for the store.
-func product(bases []*rel.Base, values [][]any) (rows []sql.Row, tuples [][]any) {
-	tuples = make([][]any, len(bases))
-	total := 1
-	for _, v := range values {
-		total *= len(v)
-	}
-	for c := range total {
-		row, rest := make(sql.Row, len(bases)), c
-		for i := len(values) - 1; i >= 0; i-- {
-			row[i] = values[i][rest%len(values[i])]
-			rest /= len(values[i])
-		}
-		rows = append(rows, row)
-		for i, x := range row {
-			tuples[i] = append(tuples[i], Text(bases[i].Type, x))
-		}
-	}
-	return rows, tuples
-}
-
 // Feasible tells of each combination of public keys, in the order in which GROUP BY names them,
 // whether rows can have it; nil where all can.
 func (s *Finder) Feasible(r *rel.Relation, g *Grouping) ([]bool, error) {
 	var bounds []map[string]bool
 	var of [][]int
-	for _, part := range s.entangled(r, g) {
-		m, err := s.combinations(r, g, part)
+	known := s.factsOf(r)
+	for _, part := range s.entangled(known, g) {
+		m, err := s.combinations(known, g, part)
 		if err != nil {
 			return nil, err
 		}
@@ -128,45 +53,46 @@ func (s *Finder) Feasible(r *rel.Relation, g *Grouping) ([]bool, error) {
 	return keep, nil
 }
 
-// entangled divides the keys into parts that share base columns or a condition, and returns those
-// of more than one key.
-func (s *Finder) entangled(r *rel.Relation, g *Grouping) [][]int {
+// entangled divides the keys into parts that share columns, public tables or a condition, and
+// returns those of more than one key.
+func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 	part := make([]int, len(g.Keys))
 	for i := range part {
 		part[i] = i
 	}
-	join := func(touches func(id sql.ColumnId) bool) {
+	join := func(touches func(b *rel.Base) bool) {
 		first := -1
-		for k, key := range g.Keys {
-			if !slices.ContainsFunc(key.Image.bases, func(b *rel.Base) bool { return touches(b.ID) }) {
+		for i, key := range g.Keys {
+			if !slices.ContainsFunc(s.bases(k.r, key.Image), func(b *rel.Base) bool { return touches(k.inPlace(b)) }) {
 				continue
 			}
 			if first < 0 {
-				first = part[k]
+				first = part[i]
 			}
-			for i, p := range part {
-				if p == part[k] && i != k {
-					part[i] = first
+			for j, p := range part {
+				if p == part[i] && j != i {
+					part[j] = first
 				}
 			}
-			part[k] = first
+			part[i] = first
 		}
 	}
 	for _, key := range g.Keys {
-		for _, b := range key.Image.bases {
-			join(func(id sql.ColumnId) bool { return id == b.ID })
+		for _, b := range s.bases(k.r, key.Image) {
+			b = k.inPlace(b)
+			join(func(c *rel.Base) bool { return c.ID == b.ID || b.From != "" && c.From == b.From })
 		}
 	}
-	for _, c := range r.Known {
+	for _, c := range k.conds {
 		ids := tree.Fields(s.ctx, c)
-		join(func(id sql.ColumnId) bool { return slices.Contains(ids, id) })
+		join(func(b *rel.Base) bool { return slices.Contains(ids, b.ID) })
 	}
 	var out [][]int
 	for p := range g.Keys {
 		var members []int
-		for k := range g.Keys {
-			if part[k] == p {
-				members = append(members, k)
+		for i := range g.Keys {
+			if part[i] == p {
+				members = append(members, i)
 			}
 		}
 		if len(members) > 1 {
@@ -176,67 +102,43 @@ func (s *Finder) entangled(r *rel.Relation, g *Grouping) [][]int {
 	return out
 }
 
+// inPlace is the column that is read for another.
+func (k *facts) inPlace(b *rel.Base) *rel.Base {
+	if p := k.stand[b.ID]; p != nil {
+		return p
+	}
+	return b
+}
+
 // combinations is the set of the values that the given keys can have together, each written by
 // indexes; nil where there are too many to try.
-func (s *Finder) combinations(r *rel.Relation, g *Grouping, keys []int) (map[string]bool, error) {
-	place := map[sql.ColumnId]int{}
-	var bases []*rel.Base
-	var values [][]any
-	total := 1
-	for _, k := range keys {
-		for _, b := range g.Keys[k].Image.bases {
-			if _, ok := place[b.ID]; ok {
-				continue
-			}
-			v, finite, err := s.Values(b)
-			if err != nil || !finite {
-				return nil, err
-			}
-			place[b.ID] = len(bases)
-			bases, values = append(bases, b), append(values, v)
-			if total *= len(v); total > MaxPublic {
-				return nil, nil
-			}
-		}
+func (s *Finder) combinations(k *facts, g *Grouping, keys []int) (map[string]bool, error) {
+	exprs := make([]sql.Expression, len(keys))
+	for i, key := range keys {
+		exprs[i] = g.Keys[key].Image.expr
 	}
-	rows, tuples := product(bases, values)
-	can, err := s.feasible(r, bases, rows, tuples)
-	if err != nil {
+	sp, exprs, err := s.spaceOf(k, exprs)
+	if err != nil || sp == nil || product(sp.vars) > MaxTried {
 		return nil, err
 	}
-	lookUp := make([]map[string]int, len(g.Keys))
-	for _, k := range keys {
-		lookUp[k] = g.Keys[k].Image.byTuple()
+	rows, ok, err := s.table(sp.vars, exprs, sp.tests)
+	if err != nil || !ok {
+		return nil, err
 	}
 	set := map[string]bool{}
 	index := make([]int, len(g.Keys))
-	for c := range rows {
-		for _, k := range keys {
-			var tuple []string
-			for _, b := range g.Keys[k].Image.bases {
-				tuple = append(tuple, fmt.Sprint(tuples[place[b.ID]][c]))
+rows:
+	for _, row := range rows {
+		for i, key := range keys {
+			at, ok := g.Keys[key].Image.index[rowName(row[i:i+1])]
+			if !ok {
+				continue rows
 			}
-			at, ok := lookUp[k][strings.Join(tuple, "\x00")]
-			index[k], can[c] = at, can[c] && ok
+			index[key] = at
 		}
-		if can[c] {
-			set[indexes(index, keys)] = true
-		}
+		set[indexes(index, keys)] = true
 	}
 	return set, nil
-}
-
-// byTuple finds the index of a value of the image by the values of its base columns.
-func (im *Image) byTuple() map[string]int {
-	m := map[string]int{}
-	for c, at := range im.index {
-		var tuple []string
-		for i := range im.bases {
-			tuple = append(tuple, fmt.Sprint(im.tuples[i][c]))
-		}
-		m[strings.Join(tuple, "\x00")] = at
-	}
-	return m
 }
 
 func indexes(index, of []int) string {

@@ -30,7 +30,7 @@ type Finder struct {
 	Store Evaluator
 
 	ctx    *sql.Context
-	stored map[string][]any // values of grouping expressions that the store evaluated
+	stored map[string][]sql.Row // rows of queries that the store answered
 }
 
 // NewFinder returns the finder of a statement.
@@ -40,7 +40,7 @@ func NewFinder(ctx *sql.Context, w *rel.Writer, c catalog.Reader, domains Domain
 
 // Of finds the image of every grouping expression.
 func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
-	keys := make([]Key, len(exprs))
+	keys, known := make([]Key, len(exprs)), s.factsOf(r)
 	for i, e := range exprs {
 		e = tree.Unalias(e)
 		k := Key{Expr: e, Type: e.Type(s.ctx), Name: e.String()}
@@ -48,7 +48,7 @@ func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 			return nil, err
 		}
 		if o := r.Origin(s.ctx, e); o != nil {
-			im, err := s.imageOf(r, o, k.Type)
+			im, err := s.imageOf(known, o)
 			if err != nil {
 				return nil, err
 			}

@@ -38,19 +38,39 @@ func (s *Finder) Group(r *rel.Relation, exprs []sql.Expression) (Grouping, error
 	for _, k := range g.Keys {
 		if k.Image == nil {
 			g.Public = false
-			continue
-		}
-		if g.Empty = len(k.Image.Values) == 0; g.Empty {
+		} else if g.Empty = len(k.Image.Values) == 0; g.Empty {
 			return g, nil
 		}
-		if g.Groups *= len(k.Image.Values); g.Groups > MaxPublic {
-			return g, tooMany()
-		}
+	}
+	if g.Groups = g.combinations(); g.Groups > MaxPublic {
+		return g, tooMany()
 	}
 	if !g.Public {
 		g.Groups = 0
 	}
 	return g, nil
+}
+
+// combinations is the number of combinations of public keys, MaxPublic+1 where there are more. As
+// long as there are, the largest image that the planner found by itself is given up: its key is
+// selected.
+func (g *Grouping) combinations() int {
+	for {
+		n, largest := 1, -1
+		for i, k := range g.Keys {
+			if k.Image == nil {
+				continue
+			}
+			n = min(n*len(k.Image.Values), MaxPublic+1)
+			if k.Image.found && (largest < 0 || len(k.Image.Values) > len(g.Keys[largest].Image.Values)) {
+				largest = i
+			}
+		}
+		if n <= MaxPublic || largest < 0 {
+			return n
+		}
+		g.Keys[largest].Image, g.Public = nil, false
+	}
 }
 
 // order puts the keys in the order of their texts, and remembers how they are written.

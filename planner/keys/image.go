@@ -1,7 +1,8 @@
 package keys
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -12,124 +13,70 @@ import (
 // MaxPublic bounds the product of the public domains of the group keys, and each domain.
 const MaxPublic = 100000
 
-// Image is the finite public image of a grouping expression: the values it takes on all
-// combinations of its base columns' domains, and for each combination the index of its value.
+// Image is the finite public image of a grouping expression: values among which that of every row
+// is.
 type Image struct {
-	Values []any
-	bases  []*rel.Base
-	// per base, the value of each combination as the store compares it (text or nil)
-	tuples [][]any
-	rows   []sql.Row // of each combination, until the values are known
-	index  []int     // of each combination's value in values
+	Values   []any
+	From     string         // where they come from, for EXPLAIN
+	found    bool           // by the planner alone: no domain of it is declared
+	constant bool           // without columns
+	index    map[string]int // of each value in Values
+	expr     sql.Expression // over base columns
 }
 
-// imageOf evaluates a grouping expression on every combination of the domains of its base columns.
-// It is nil where a base column has no finite domain, or only one that the planner found by itself
-// and that is too large.
-func (s *Finder) imageOf(r *rel.Relation, e sql.Expression, t sql.Type) (*Image, error) {
+// imageOf evaluates a grouping expression over base columns on the public values of what it is made
+// of. It is nil where they are not public, or where the planner found them by itself and they are too many.
+func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
 	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers
 	// out.
-	if err := s.Writer.RunsOnBases(r, e); err != nil {
+	if err := s.Writer.RunsOnBases(k.r, e); err != nil {
 		return nil, err
 	}
-	im := &Image{}
-	var values [][]any
-	position := map[sql.ColumnId]int{}
-	total := 1
-	for _, id := range tree.Fields(s.ctx, e) {
-		if _, ok := position[id]; ok {
-			continue
-		}
-		b := r.BaseByID(id)
-		if b == nil {
+	sp, exprs, err := s.spaceOf(k, []sql.Expression{e})
+	if err != nil || sp == nil {
+		return nil, err
+	}
+	if product(sp.vars) > MaxTried {
+		if slices.ContainsFunc(sp.vars, func(v *variable) bool { return v.found || v.run != nil }) {
 			return nil, nil
 		}
-		v, finite, err := s.Values(b)
-		if err != nil || !finite {
-			return nil, err
-		}
-		position[id] = len(im.bases)
-		im.bases = append(im.bases, b)
-		values = append(values, v)
-		if total *= len(v); total > MaxPublic {
-			return nil, tooMany()
-		}
+		return nil, tooMany()
 	}
-	indexed, err := s.placed(e, position)
-	if err != nil {
+	rows, ok, err := s.table(sp.vars, exprs, sp.tests)
+	if err != nil || !ok {
 		return nil, err
 	}
-	if err := s.combine(r, im, values); err != nil {
-		return nil, err
-	}
-	stored, err := s.storeImage(e, t, im.bases, im.tuples)
-	if err != nil {
-		return nil, err
-	}
-	return s.imageValues(im, indexed, t, stored)
-}
-
-// combine lists the combinations of the base columns' values that the query's conditions leave.
-func (s *Finder) combine(r *rel.Relation, im *Image, values [][]any) error {
-	rows, tuples := product(im.bases, values)
-	can, err := s.feasible(r, im.bases, rows, tuples)
-	if err != nil {
-		return err
-	}
-	im.tuples = make([][]any, len(im.bases))
-	for c, row := range rows {
-		if !can[c] {
-			continue
+	im := &Image{index: map[string]int{}, expr: e, constant: len(tree.Fields(s.ctx, e)) == 0}
+	im.From = "the text of the query"
+	for i, v := range sp.vars {
+		if i == 0 {
+			im.From = v.from
+		} else if !strings.Contains(im.From, v.from) {
+			im.From += ", " + v.from
 		}
-		im.rows = append(im.rows, row)
-		for i := range tuples {
-			im.tuples[i] = append(im.tuples[i], tuples[i][c])
-		}
+		im.found = im.found || v.found
 	}
-	return nil
-}
-
-// imageValues computes the expression on every combination, unless the store has. One on which it
-// fails has no group; where it fails on all, the evaluator does not know the expression, and the
-// keys are selected.
-func (s *Finder) imageValues(im *Image, indexed sql.Expression, t sql.Type, stored []any) (*Image, error) {
-	seen := map[string]int{}
-	tuples := make([][]any, len(im.bases))
-	for c, row := range im.rows {
-		var v any
-		if ok := stored != nil; ok {
-			v = stored[c]
-		} else if v, ok = evaluate(s.ctx, indexed, row, t); !ok {
-			continue
-		}
-		name := fmt.Sprintf("%T %v", v, v)
-		at, known := seen[name]
-		if !known {
-			at = len(im.Values)
-			seen[name] = at
-			im.Values = append(im.Values, v)
-		}
-		for i := range tuples {
-			tuples[i] = append(tuples[i], im.tuples[i][c])
-		}
-		im.index = append(im.index, at)
+	limit := MaxPublic
+	if im.found {
+		limit = MaxFound
 	}
-	if len(im.rows) > 0 && len(im.index) == 0 {
+	if len(rows) > limit {
 		return nil, nil
 	}
-	im.tuples, im.rows = tuples, nil
+	for i, row := range rows {
+		im.Values = append(im.Values, row[0])
+		im.index[rowName(row)] = i
+	}
 	return im, nil
 }
 
-// evaluate computes a grouping expression on public values.
-func evaluate(ctx *sql.Context, e sql.Expression, row sql.Row, t sql.Type) (any, bool) {
-	v, err := e.Eval(ctx, row)
-	if err != nil {
-		return nil, false
+// bases are the columns that the values of an image follow from.
+func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
+	var out []*rel.Base
+	for _, id := range tree.Fields(s.ctx, im.expr) {
+		if b := r.BaseByID(id); b != nil {
+			out = append(out, b)
+		}
 	}
-	if v == nil {
-		return nil, true
-	}
-	v, _, err = t.Convert(ctx, v)
-	return v, err == nil
+	return out
 }

@@ -262,7 +262,11 @@ func (l *lowerer) in(left, right sql.Expression) (Expr, error) {
 		w.SQL = r
 		return l.inList(w, ys)
 	})
-	return maybe(Bool, s), nil
+	z := boolean(s)
+	for _, y := range ys {
+		z.Nullable = z.Nullable || l.compare("=", x, y).Nullable
+	}
+	return z, nil
 }
 
 // inList writes one IN where all members compare with x in one form, else a chain of comparisons.

@@ -75,6 +75,42 @@ func (l *lowerer) clockOf(d Expr, back bool) (Expr, error) {
 	return maybe(Datetime, s), nil
 }
 
+// SessionZone is the name of the session's time_zone.
+func SessionZone(ctx *sql.Context) (string, bool) {
+	name, err := function.SessionTimeZone(ctx)
+	return name, err == nil
+}
+
+// ZoneStep is the longest time, in seconds, that divides a day, and by whole multiples of which a
+// zone's clock is ahead of UTC and changes: within such a stretch, counted from 1970, the clock goes
+// on evenly.
+func ZoneStep(name string) (int64, bool) {
+	at, err := zone(name)
+	if err != nil {
+		return 0, false
+	}
+	step := int64(86400)
+	with := func(x int64) {
+		for x != 0 {
+			step, x = x, step%x
+		}
+		if step < 0 {
+			step = -step
+		}
+	}
+	t := time.Date(firstZoneYear, 1, 1, 0, 0, 0, 0, time.UTC).In(at)
+	for {
+		_, offset := t.Zone()
+		with(int64(offset))
+		_, end := t.ZoneBounds()
+		if end.IsZero() || end.UTC().Year() > lastZoneYear {
+			return step, true
+		}
+		with(end.Unix())
+		t = end
+	}
+}
+
 // zone reads the name of a zone as MySQL writes it.
 func zone(name string) (*time.Location, error) {
 	if name == "SYSTEM" {

@@ -50,6 +50,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		formatSteps(b, r.Selection.Steps(), indent+"│   ")
 	case len(r.Keys) > 0:
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, KeyNames(r), r.Groups)
+		for _, k := range r.Written {
+			fmt.Fprintf(b, "%s│   ├─ %s: %d values from %s\n", indent, r.Keys[k].Name, len(r.Keys[k].Domain), r.Keys[k].From)
+		}
 	}
 	for i, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())

@@ -107,7 +107,8 @@ type SecretArg struct{ Index int }
 type Key struct {
 	Name   string
 	Type   sql.Type
-	Domain []any // its public values in answer order as SQL values of Type; nil when not public
+	Domain []any  // its public values in answer order as SQL values of Type; nil when not public
+	From   string // where they come from; "" when not public
 	// Decode turns what a scan returned (int64, float64, string or nil) into an SQL value of Type.
 	Decode func(any) (any, error)
 }

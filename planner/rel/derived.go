@@ -7,8 +7,8 @@ import (
 	"scrim/planner/lower"
 )
 
-// nest turns the relation into a derived table, so that its columns, units and bases become plain
-// column references.
+// nest turns the relation into a derived table, so that its columns and units become plain column
+// references.
 func (s *Writer) nest(r *Relation) (*Relation, error) {
 	if err := r.Single(); err != nil {
 		return nil, err
@@ -24,7 +24,6 @@ func (s *Writer) Derived(r *Relation, suffix string, exprs []string) *Relation {
 	out.where, out.links, out.spared = nil, nil, nil
 	out.joined = false
 	out.Columns = append([]Column(nil), r.Columns...)
-	out.Bases = append([]Base(nil), r.Bases...)
 	out.units = append([]unit(nil), r.units...)
 	var items []string
 	ref := func(name string, e lower.Expr) lower.Expr {
@@ -45,9 +44,6 @@ func (s *Writer) Derived(r *Relation, suffix string, exprs []string) *Relation {
 			e.SQL = exprs[i]
 		}
 		out.Columns[i].Expr = ref(fmt.Sprintf("c%d", i), e)
-	}
-	for i := range out.Bases {
-		out.Bases[i].Expr = ref(fmt.Sprintf("b%d", i), out.Bases[i].Expr)
 	}
 	if len(items) == 0 {
 		items = []string{"1 AS one"}

@@ -3,6 +3,7 @@ package rel
 import (
 	"slices"
 
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
@@ -129,9 +130,12 @@ func concat(l, r *Relation) *Relation {
 func (s *Writer) nullExtend(r *Relation, columns, bases int) {
 	for i := columns; i < len(r.Columns); i++ {
 		r.Columns[i].Expr.Nullable, r.Columns[i].Extended = true, true
+		if _, plain := r.Columns[i].origin.(*expression.GetField); !plain {
+			r.Columns[i].origin = nil // an expression may have a value where its columns are NULL
+		}
 	}
 	for i := bases; i < len(r.Bases); i++ {
-		r.Bases[i].Expr.Nullable = true
+		r.Bases[i].Expr.Nullable, r.Bases[i].Extended = true, true
 	}
 }
 

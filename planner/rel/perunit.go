@@ -82,9 +82,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 			if gf, ok := tree.Unalias(k).(*expression.GetField); ok {
 				if c := r.Find(gf); c != nil {
 					if p := r.PlainBase(*c); p != nil && p.ID == b.ID {
-						nb := b
-						nb.Expr.SQL = "any_value(" + b.Expr.SQL + ")"
-						out.Bases = append(out.Bases, nb)
+						out.Bases = append(out.Bases, b)
 						break
 					}
 				}

@@ -76,14 +76,22 @@ const (
 	tagSelf                // the column is the column named, of the row that has the unit
 )
 
-// Base is a column with a finite public domain, or one that may have it, carried through every
-// SELECT below its use.
+// Base is a column of a table, or of the branches of a UNION ALL: what the values of other columns
+// are functions of. It is kept for what is publicly known of it, through every SELECT above it;
+// none of them carries its values.
 type Base struct {
 	ID      sql.ColumnId
 	Type    sql.Type
-	Expr    lower.Expr
-	Domains []catalog.Domain // where its public values come from, one a branch of a UNION ALL
+	Expr    lower.Expr       // as its table is read
+	Domains []catalog.Domain // where its public values come from, one a branch of a UNION ALL; none: not known
 	Name    string
+	// of a column of a public table: the FROM item of that table under the names of Expr, and the
+	// table
+	From string
+	Ref  store.TableRef
+	// Required says that the store keeps it from being NULL; Extended that a join adds rows on
+	// which it is, all columns of its table together.
+	Required, Extended bool
 }
 
 // DeclaredRange is the range that is declared for the column; nil where there is none, or several

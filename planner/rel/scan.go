@@ -50,16 +50,15 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.Required, out.Scales = !sc.Nullable, policy.Scales[name]
 		out.Opaque = s.AsWritten && out.Expr.Type.Kind == lower.Null
-		b := Base{ID: ids[i], Name: c.Name, Type: c.Type, Expr: out.Expr}
-		d, ok := policy.Domains[name]
-		if !ok && policy.State == catalog.Public {
-			d, ok = catalog.Domain{Source: &catalog.Source{Table: ref.String(), Column: name}}, true
-		}
-		if ok {
+		b := Base{ID: ids[i], Name: c.Name, Type: c.Type, Expr: out.Expr, Required: !sc.Nullable}
+		if d, ok := policy.Domains[name]; ok {
 			b.Domains = []catalog.Domain{d}
-			r.Bases = append(r.Bases, b)
-			out.origin = expression.NewGetFieldWithTable(int(ids[i]), int(n.Id()), c.Type, ref.Schema, ref.Name, c.Name, true)
+		} else if policy.State == catalog.Public {
+			b.Domains = []catalog.Domain{{Source: &catalog.Source{Table: ref.String(), Column: name}}}
+			b.From, b.Ref = r.from, ref
 		}
+		r.Bases = append(r.Bases, b)
+		out.origin = expression.NewGetFieldWithTable(int(ids[i]), int(n.Id()), c.Type, ref.Schema, ref.Name, c.Name, true)
 		r.Columns = append(r.Columns, out)
 	}
 	if policy.State != catalog.Protected {

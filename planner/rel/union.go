@@ -76,12 +76,12 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		}
 		o := Column{ID: c.ID, Name: c.Name, Type: c.Type, Expr: e, tags: commonTags(c.tags, d.tags), Extended: c.Extended || d.Extended}
 		if a, b := l.PlainBase(c), r.PlainBase(d); a != nil && b != nil && a.Expr.Type == b.Expr.Type {
-			m := Base{ID: s.NewID(), Name: c.Name, Type: a.Type,
-				Domains: slices.Concat(a.Domains, b.Domains)}
-			if m.Expr, ok = add("b"+strconv.Itoa(i), a.Expr, b.Expr); ok {
-				out.Bases = append(out.Bases, m)
-				o.origin = expression.NewGetFieldWithTable(int(m.ID), 0, m.Type, "", "", m.Name, true)
+			m := Base{ID: s.NewID(), Name: c.Name, Type: a.Type, Expr: e, Required: a.Required && b.Required, Extended: a.Extended || b.Extended}
+			if len(a.Domains) > 0 && len(b.Domains) > 0 {
+				m.Domains = slices.Concat(a.Domains, b.Domains)
 			}
+			out.Bases = append(out.Bases, m)
+			o.origin = expression.NewGetFieldWithTable(int(m.ID), 0, m.Type, "", "", m.Name, true)
 		}
 		out.Columns = append(out.Columns, o)
 	}

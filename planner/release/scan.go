@@ -207,17 +207,16 @@ type flat struct {
 
 // materialise writes the innermost SELECT of a scan.
 func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*flat, error) {
-	list, err := s.keys.Of(r, d.Exprs())
-	if err != nil {
-		return nil, err
-	}
 	f := &flat{index: map[*aggregate.Aggregate]string{}, whole: map[*aggregate.Aggregate]bool{}}
 	var items []string
 	number := ""
-	for i, k := range list {
-		var at string
+	for i, k := range d.Keys {
 		if k.Image != nil {
-			r, at = s.keys.Mapping(r, k.Image)
+			var at string
+			var err error
+			if r, at, err = s.keys.Mapping(r, k); err != nil {
+				return nil, err
+			}
 			if number == "" {
 				number = at
 			} else {
@@ -241,7 +240,7 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 		f.groupColumns = append(f.groupColumns, name)
 		f.groupTypes = append(f.groupTypes, t)
 	}
-	if d.Public && len(list) > 0 {
+	if d.Public && len(d.Keys) > 0 {
 		items = append(items, "CAST("+number+" AS BIGINT) AS g")
 		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
 	}

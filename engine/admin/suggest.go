@@ -1,0 +1,115 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
+)
+
+// suggestDoc documents the procedure for DBAs that have no domains declared yet.
+var suggestDoc = Procedure{"dp_suggest_domains", "dp_suggest_domains(table)",
+	"Lists the columns of a protected table without a public domain: a statement that would declare one, and which questions it would give public keys. The ends and the values in the statement are examples, and the DBA puts in what is publicly known. It looks at types and public tables, and at no row of the table.",
+	"CALL dp_suggest_domains('shop.orders')"}
+
+var suggestColumns = []column{text("column_name"), text("type"), text("statement"), text("frees")}
+
+// suggestDomains lists what could be declared of a table's columns.
+func (a *Admin) suggestDomains(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	name, err := tableName(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	snapshot := a.o.Catalog.Snapshot()
+	policy := snapshot.Table(name)
+	if policy.State != catalog.Protected {
+		return nil, refuse.New(refuse.Policy, "The table %s is not protected, so its columns need no domains.", name).
+			With("CALL dp_protect('%s', …) first.", name)
+	}
+	var out []sql.Row
+	for _, c := range a.o.Columns(ctx, name) {
+		column := strings.ToLower(c.Name)
+		_, declared := policy.Domains[column]
+		if declared || column == policy.Unit.Column || policy.Unit.Link != nil && column == policy.Unit.Link.Column {
+			continue
+		}
+		json, frees := a.suggestion(ctx, snapshot, name, c)
+		if json == "" {
+			continue
+		}
+		statement := fmt.Sprintf("CALL dp_set_domain(%s, %s, %s)", sqltext.Text(name), sqltext.Text(column), sqltext.Text(json))
+		out = append(out, sql.Row{c.Name, shownType(c), statement, frees})
+	}
+	return out, nil
+}
+
+func shownType(c store.Column) string {
+	if c.MySQL != "" {
+		return c.MySQL
+	}
+	return c.Type
+}
+
+// suggestion is the domain that a column could have, as JSON, and what it would do; "" where none
+// would help.
+func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, c store.Column) (json, frees string) {
+	col := strings.ToLower(c.Name)
+	t := strings.ToUpper(c.Type)
+	if source := a.publicSource(ctx, s, table, c); source != nil {
+		return catalog.Domain{Source: source}.String(), fmt.Sprintf("GROUP BY %s answers every value of %s.%s", col, source.Table, source.Column)
+	}
+	year := time.Now().UTC().Year()
+	span := fmt.Sprintf(`{"min":"%d-01-01","max":"%d-12-31"}`, year-9, year)
+	switch {
+	case t == "DATE":
+		return span, fmt.Sprintf("GROUP BY %[1]s, YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m'), YEARWEEK(%[1]s), LAST_DAY(%[1]s) answer every day, year, month and week; MIN and MAX of %[1]s", col)
+	case strings.HasPrefix(t, "TIMESTAMP"):
+		return span, fmt.Sprintf("GROUP BY DATE(%[1]s), YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m-%%d %%H:00'), YEARWEEK(%[1]s) answer every day, year, hour and week; MIN and MAX of %[1]s", col)
+	case strings.HasPrefix(strings.ToUpper(c.MySQL), "ENUM"), t == "BOOLEAN":
+		return "", "" // the type has the values
+	case strings.Contains(t, "INT"):
+		return `{"min":0,"max":100}`, fmt.Sprintf("GROUP BY %[1]s, %[1]s DIV 10, FLOOR(%[1]s / 5) answer every value; SUM and AVG of %[1]s know the range; MIN and MAX of %[1]s", col)
+	case strings.HasPrefix(t, "DECIMAL"), t == "DOUBLE", t == "FLOAT":
+		return `{"min":0,"max":1000}`, fmt.Sprintf("SUM, AVG and quantiles of %[1]s know the range; MIN and MAX of %[1]s", col)
+	case strings.HasPrefix(t, "VARCHAR"), strings.HasPrefix(t, "ENUM"):
+		return `["…","…",null]`, fmt.Sprintf("GROUP BY %s answers every listed value, where they are few and publicly known", col)
+	}
+	return "", ""
+}
+
+// publicSource finds the column of a public table of the same schema that a column seems to refer
+// to, by its name and type: product_id and products.id, or one name in both.
+func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string, c store.Column) *catalog.Source {
+	schema, _, _ := strings.Cut(table, ".")
+	name := strings.ToLower(c.Name)
+	for _, p := range s.All() {
+		own, other, _ := strings.Cut(p.Name, ".")
+		if p.State != catalog.Public || own != schema {
+			continue
+		}
+		for _, k := range a.o.Columns(ctx, p.Name) {
+			key := strings.ToLower(k.Name)
+			if k.Type != c.Type || !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
+				continue
+			}
+			for _, of := range []string{other, strings.TrimSuffix(other, "s"), strings.TrimSuffix(other, "es")} {
+				if key == name && key != "id" || of+"_"+key == name || of+key == name {
+					return &catalog.Source{Table: p.Name, Column: key}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// StoreColumns lists the columns of a committed table of a store; none where there is no such table.
+func StoreColumns(ctx *sql.Context, st store.Store, table string) []store.Column {
+	t, _ := storeSchema{ctx, st}.table(table)
+	return t.Columns
+}
