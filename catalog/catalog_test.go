@@ -395,7 +395,8 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// A domain suits the column's type; a list of dates for moments would leave out what is not midnight.
+// A domain suits the column's type; a list of dates for moments would leave out what is not
+// midnight.
 func TestDomainSuitsType(t *testing.T) {
 	schema := fakeSchema{"shop.calls": {"a_date", "a_moment", "a_number"}}
 	c, _ := open(t)

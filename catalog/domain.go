@@ -29,9 +29,9 @@ const domainForms = `Use ["a","b",null], or {"table":"t","column":"c"} of a publ
 
 // SetDomain declares the public domain of a column, as JSON: a list of distinct values of one kind
 // (texts, numbers or booleans; null when NULL is a key), the values of a column of a public table,
-// or a closed range of numbers, dates or moments. JSON null removes the domain. A domain is public: it must be known
-// without looking at the data. current is the schema that a table name without one in the JSON
-// belongs to; it may be empty.
+// or a closed range of numbers, dates or moments. JSON null removes the domain. A domain is public:
+// it must be known without looking at the data. current is the schema that a table name without one
+// in the JSON belongs to; it may be empty.
 func (c *Catalog) SetDomain(schema Schema, current, table, column, text string) error {
 	name, err := existing(schema, table)
 	if err != nil {

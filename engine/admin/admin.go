@@ -10,7 +10,6 @@ import (
 	"scrim/accounting/budget"
 	"scrim/catalog"
 	"scrim/engine/collections"
-	"scrim/engine/store"
 )
 
 // Ledger is what the package needs of the account; *accounting.Ledger is one.
@@ -36,8 +35,8 @@ type Options struct {
 	Ledger  Ledger
 	// Schema returns what the store holds, for the checks of policies; StoreSchema makes one.
 	Schema func(*sql.Context) catalog.Schema
-	// Columns lists the columns of a table that the store holds; StoreColumns does.
-	Columns func(ctx *sql.Context, table string) []store.Column
+	// Columns lists the columns of a table that the store holds; none where there is no such table.
+	Columns func(ctx *sql.Context, table string) sql.Schema
 	// Price plans a query and tells what it would cost; it runs nothing.
 	Price func(ctx *sql.Context, query string) ([]PriceLine, error)
 	// DefaultLoss tells what a statement costs where nobody says. Nil: no number of questions is

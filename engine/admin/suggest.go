@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/catalog"
-	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -44,48 +44,40 @@ func (a *Admin) suggestDomains(ctx *sql.Context, args []string) ([]sql.Row, erro
 			continue
 		}
 		statement := fmt.Sprintf("CALL dp_set_domain(%s, %s, %s)", sqltext.Text(name), sqltext.Text(column), sqltext.Text(json))
-		out = append(out, sql.Row{c.Name, shownType(c), statement, frees})
+		out = append(out, sql.Row{c.Name, c.Type.String(), statement, frees})
 	}
 	return out, nil
 }
 
-func shownType(c store.Column) string {
-	if c.MySQL != "" {
-		return c.MySQL
-	}
-	return c.Type
-}
-
 // suggestion is the domain that a column could have, as JSON, and what it would do; "" where none
 // would help.
-func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, c store.Column) (json, frees string) {
+func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, c *sql.Column) (json, frees string) {
 	col := strings.ToLower(c.Name)
-	t := strings.ToUpper(c.Type)
 	if source := a.publicSource(ctx, s, table, c); source != nil {
 		return catalog.Domain{Source: source}.String(), fmt.Sprintf("GROUP BY %s answers every value of %s.%s", col, source.Table, source.Column)
 	}
 	year := time.Now().UTC().Year()
 	span := fmt.Sprintf(`{"min":"%d-01-01","max":"%d-12-31"}`, year-9, year)
 	switch {
-	case t == "DATE":
+	case types.IsDateType(c.Type):
 		return span, fmt.Sprintf("GROUP BY %[1]s, YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m'), YEARWEEK(%[1]s), LAST_DAY(%[1]s) answer every day, year, month and week; MIN and MAX of %[1]s", col)
-	case strings.HasPrefix(t, "TIMESTAMP"):
+	case types.IsDatetimeType(c.Type), types.IsTimestampType(c.Type):
 		return span, fmt.Sprintf("GROUP BY DATE(%[1]s), YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m-%%d %%H:00'), YEARWEEK(%[1]s) answer every day, year, hour and week; MIN and MAX of %[1]s", col)
-	case strings.HasPrefix(strings.ToUpper(c.MySQL), "ENUM"), t == "BOOLEAN":
+	case types.IsEnum(c.Type):
 		return "", "" // the type has the values
-	case strings.Contains(t, "INT"):
+	case types.IsInteger(c.Type):
 		return `{"min":0,"max":100}`, fmt.Sprintf("GROUP BY %[1]s, %[1]s DIV 10, FLOOR(%[1]s / 5) answer every value; SUM and AVG of %[1]s know the range; MIN and MAX of %[1]s", col)
-	case strings.HasPrefix(t, "DECIMAL"), t == "DOUBLE", t == "FLOAT":
+	case types.IsDecimal(c.Type), types.IsFloat(c.Type):
 		return `{"min":0,"max":1000}`, fmt.Sprintf("SUM, AVG and quantiles of %[1]s know the range; MIN and MAX of %[1]s", col)
-	case strings.HasPrefix(t, "VARCHAR"), strings.HasPrefix(t, "ENUM"):
-		return `["…","…",null]`, fmt.Sprintf("GROUP BY %s answers every listed value, where they are few and publicly known", col)
+	case types.IsTextOnly(c.Type):
+		return `["a","b",null]`, fmt.Sprintf("GROUP BY %s answers every listed value, where they are few and publicly known", col)
 	}
 	return "", ""
 }
 
 // publicSource finds the column of a public table of the same schema that a column seems to refer
 // to, by its name and type: product_id and products.id, or one name in both.
-func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string, c store.Column) *catalog.Source {
+func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string, c *sql.Column) *catalog.Source {
 	schema, _, _ := strings.Cut(table, ".")
 	name := strings.ToLower(c.Name)
 	for _, p := range s.All() {
@@ -95,7 +87,7 @@ func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string
 		}
 		for _, k := range a.o.Columns(ctx, p.Name) {
 			key := strings.ToLower(k.Name)
-			if k.Type != c.Type || !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
+			if !k.Type.Equals(c.Type) || !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
 				continue
 			}
 			for _, of := range []string{other, strings.TrimSuffix(other, "s"), strings.TrimSuffix(other, "es")} {
@@ -106,10 +98,4 @@ func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string
 		}
 	}
 	return nil
-}
-
-// StoreColumns lists the columns of a committed table of a store; none where there is no such table.
-func StoreColumns(ctx *sql.Context, st store.Store, table string) []store.Column {
-	t, _ := storeSchema{ctx, st}.table(table)
-	return t.Columns
 }

@@ -52,6 +52,21 @@ func (d Domains) Values(ctx *sql.Context, source catalog.Source, limit int) ([]a
 	return d.collect(ctx, ref, query, column)
 }
 
+// Columns lists the columns of schema.table as SQL sees them; none where there is no such stored
+// table.
+func (p *Provider) Columns(ctx *sql.Context, table string) sql.Schema {
+	schema, name, _ := strings.Cut(table, ".")
+	db, err := p.Database(ctx, schema)
+	if err != nil {
+		return nil
+	}
+	t, ok, err := db.GetTableInsensitive(ctx, name)
+	if stored, is := t.(*Table); ok && is && err == nil {
+		return stored.Schema(ctx)
+	}
+	return nil
+}
+
 // collect runs a generated query of one column of one table on the client's store session.
 func (d Domains) collect(ctx *sql.Context, ref store.TableRef, query string, schema sql.Schema) ([]any, error) {
 	rows, err := d.Provider.QueryTables(ctx, []store.TableRef{ref}, query, nil, schema)

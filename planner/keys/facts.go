@@ -16,11 +16,12 @@ import (
 // conditions hold, which columns are not NULL. It follows from the query and from definitions of
 // tables alone.
 type facts struct {
-	f     *Finder
-	r     *rel.Relation
-	stand map[sql.ColumnId]*rel.Base // of a column of no public table, an equal one that is read in its place
-	conds []sql.Expression           // over the columns that are read
-	solid map[sql.ColumnId]bool      // columns that are not NULL
+	f *Finder
+	r *rel.Relation
+	// of a column of no public table, an equal one that is read in its place
+	stand map[sql.ColumnId]*rel.Base
+	conds []sql.Expression      // over the columns that are read
+	solid map[sql.ColumnId]bool // columns that are not NULL
 }
 
 // factsOf collects what is known of a relation.

@@ -25,7 +25,8 @@ type Image struct {
 }
 
 // imageOf evaluates a grouping expression over base columns on the public values of what it is made
-// of. It is nil where they are not public, or where the planner found them by itself and they are too many.
+// of. It is nil where they are not public, or where the planner found them by itself and they are
+// too many.
 func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
 	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers
 	// out.

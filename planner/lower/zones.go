@@ -82,8 +82,8 @@ func SessionZone(ctx *sql.Context) (string, bool) {
 }
 
 // ZoneStep is the longest time, in seconds, that divides a day, and by whole multiples of which a
-// zone's clock is ahead of UTC and changes: within such a stretch, counted from 1970, the clock goes
-// on evenly.
+// zone's clock is ahead of UTC and changes: within such a stretch, counted from 1970, the clock
+// goes on evenly.
 func ZoneStep(name string) (int64, bool) {
 	at, err := zone(name)
 	if err != nil {

@@ -80,10 +80,11 @@ const (
 // are functions of. It is kept for what is publicly known of it, through every SELECT above it;
 // none of them carries its values.
 type Base struct {
-	ID      sql.ColumnId
-	Type    sql.Type
-	Expr    lower.Expr       // as its table is read
-	Domains []catalog.Domain // where its public values come from, one a branch of a UNION ALL; none: not known
+	ID   sql.ColumnId
+	Type sql.Type
+	Expr lower.Expr // as its table is read
+	// where its public values come from, one a branch of a UNION ALL; none: not known
+	Domains []catalog.Domain
 	Name    string
 	// of a column of a public table: the FROM item of that table under the names of Expr, and the
 	// table
