@@ -24,6 +24,8 @@ type Grouping struct {
 	Public  bool  // all keys have images
 	Groups  int   // combinations of public keys; 0 where a key is selected
 	Empty   bool  // a key has an image without values: no row can have it
+	// each person is in one group: the keys have one value on all rows of a person
+	OneGroup bool
 }
 
 // Group finds the keys of a GROUP BY over a relation. It refuses more combinations of public keys
@@ -33,7 +35,10 @@ func (s *Finder) Group(r *rel.Relation, exprs []sql.Expression) (Grouping, error
 	if err != nil {
 		return Grouping{}, err
 	}
-	g := Grouping{Keys: keys, Public: true, Groups: 1}
+	g := Grouping{Keys: keys, Public: true, Groups: 1, OneGroup: len(keys) > 0}
+	for _, k := range keys {
+		g.OneGroup = g.OneGroup && r.Fixed(s.ctx, k.Expr)
+	}
 	g.order(s.ctx, r)
 	for _, k := range g.Keys {
 		if k.Image == nil {

@@ -87,6 +87,8 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 		// Nothing is bounded by groups.
 	} else if r.MaxGroups > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d  by secret random choice\n", indent, r.MaxGroups)
+	} else if r.OneGroup {
+		fmt.Fprintf(b, "%s├─ each person in one group  the keys follow from the person\n", indent)
 	} else if len(r.Keys) > 0 {
 		fmt.Fprintf(b, "%s├─ bound groups  per-unit=%d\n", indent, r.PerUnit)
 	}

@@ -49,7 +49,9 @@ type Release struct {
 	MaxGroups int
 	Relation  estimator.Relation
 	// groups that a unit may be in, >= 1: what the loss of one group is multiplied by
-	PerUnit    int
+	PerUnit int
+	// the keys have one value on all rows of a unit: PerUnit is 1, and the scans need not see to it
+	OneGroup   bool
 	Aggregates []Aggregate
 	// of the rows of public keys, which the nodes show; nil for all
 	Feasible []bool

@@ -42,7 +42,7 @@ func (b *brokenPlan) Unwrap() []error {
 //     sum of the losses of those releases.
 //  5. Without a key selection the number of groups is the product of the keys' domains.
 //  6. Groups per unit are bounded by the scans wherever a unit may be in more groups than its loss
-//     is multiplied by.
+//     is multiplied by. Where the keys follow from the unit it is in one.
 //  7. The columns of an aggregate exist in its scan, one for each of the estimator's columns. Those
 //     of vectors have the number and the types of their form, in a scan of their own, which is one
 //     of rows where a person may have several.
@@ -170,6 +170,9 @@ func (r *Release) verify() error {
 	}
 	if r.PerUnit < 1 || r.MaxGroups != 0 && r.MaxGroups != r.PerUnit {
 		return fmt.Errorf("invariant 6: %d groups a unit, %d kept", r.PerUnit, r.MaxGroups)
+	}
+	if r.OneGroup && r.PerUnit != 1 {
+		return fmt.Errorf("invariant 6: %d groups a unit whose keys follow from the unit", r.PerUnit)
 	}
 	if !permutation(r.Written, len(r.Keys)) {
 		return fmt.Errorf("invariant 10: %d keys in the order %v", len(r.Keys), r.Written)

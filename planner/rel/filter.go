@@ -14,7 +14,8 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 	out := *r
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
-	for _, c := range tree.Conjuncts(cond) {
+	conds := tree.Conjuncts(cond)
+	for _, c := range conds {
 		if text, list, ok, err := s.listed(&out, c); err != nil {
 			return nil, err
 		} else if ok {
@@ -30,6 +31,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 		out.link(c, true)
 		out.noteCondition(s.ctx, c)
 	}
+	out.fix(conds)
 	return &out, nil
 }
 

@@ -64,6 +64,9 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 			out.noteCondition(s.ctx, c)
 		}
 	}
+	if !left {
+		out.fix(tree.Conjuncts(j.Filter))
+	}
 	switch {
 	case left:
 		kind = " LEFT JOIN "

@@ -94,6 +94,9 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 			out.Columns[i].origin = nil
 		}
 	}
+	if out.Unique {
+		out.Columns = fixAll(out.Columns)
+	}
 	out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
 	return s.Derived(&out, " GROUP BY "+sqltext.List(group), exprs), nil
 }

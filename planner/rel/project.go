@@ -27,6 +27,7 @@ func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error)
 		if gf, ok := e.(*expression.GetField); ok {
 			if src := r.Find(gf); src != nil {
 				c.Expr, c.origin, c.tags, c.Extended, c.Scales, c.Opaque = src.Expr, src.origin, src.tags, src.Extended, src.Scales, src.Opaque
+				c.table, c.primary = src.table, src.primary
 				out.Columns[i] = c
 				continue
 			}
@@ -36,7 +37,9 @@ func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error)
 			return nil, err
 		}
 		plain = plain && len(x.SQL) < 16
-		c.Expr, c.origin = x, r.Origin(s.ctx, e)
+		if c.Expr, c.origin = x, r.Origin(s.ctx, e); r.Fixed(s.ctx, e) {
+			c.tags = []tag{{kind: tagFixed}}
+		}
 		out.Columns[i] = c
 	}
 	if plain {

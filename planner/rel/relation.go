@@ -51,6 +51,10 @@ type Column struct {
 	Expr   lower.Expr
 	origin sql.Expression // the value as an expression over base columns; nil when it is not one
 	tags   []tag
+	// the alias of the table that the column is of, and whether the column is its enforced primary
+	// key; "" and false of what is computed
+	table   string
+	primary bool
 	// Extended marks a column of the null-extended side of an outer join: where it is not NULL its
 	// tags hold, but it is not the unit of every row.
 	Extended bool
@@ -64,16 +68,17 @@ type Column struct {
 // tag says that the column determines a unit of the relation.
 type tag struct {
 	kind tagKind
-	key  string // schema.table.column of the key; the entity for tagUnit
+	key  string // schema.table.column of the key; the entity for tagUnit; "" for tagFixed
 	unit int
 }
 
 type tagKind uint8
 
 const (
-	tagUnit tagKind = iota // the column is the unit
-	tagLink                // the column refers to the enforced key named, whose row has the unit
-	tagSelf                // the column is the column named, of the row that has the unit
+	tagUnit  tagKind = iota // the column is the unit
+	tagLink                 // the column refers to the enforced key named, whose row has the unit
+	tagSelf                 // the column is the column named, of the row that has the unit
+	tagFixed                // the column has one value on all rows of the unit, see fixed.go
 )
 
 // Base is a column of a table, or of the branches of a UNION ALL: what the values of other columns

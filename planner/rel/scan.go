@@ -45,8 +45,7 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 			return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
 		}
 		name := strings.ToLower(c.Name)
-		out := Column{ID: ids[i], Name: c.Name, Type: c.Type,
-			Expr: s.stored(alias, sc)}
+		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: s.stored(alias, sc), table: alias, primary: isPrimary(s.ctx, t, c.Name)}
 		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.Required, out.Scales = !sc.Nullable, policy.Scales[name]
 		out.Opaque = s.AsWritten && out.Expr.Type.Kind == lower.Null
@@ -69,6 +68,9 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 	r.bare = r.from
 	if err := s.unit(r, t, policy, alias); err != nil {
 		return nil, err
+	}
+	if r.Unique {
+		r.Columns = fixAll(r.Columns)
 	}
 	return r, nil
 }

@@ -108,7 +108,7 @@ func commonTags(a, b []tag) []tag {
 	var out []tag
 	for _, t := range a {
 		for _, u := range b {
-			if t.kind == u.kind && t.key == u.key && t.kind != tagSelf {
+			if t.kind == u.kind && t.key == u.key && t.kind != tagSelf && t.kind != tagFixed {
 				out = append(out, tag{t.kind, t.key, 0})
 			}
 		}

@@ -14,7 +14,7 @@ func (s *Builder) choose(d *Aggregation, t *aggregate.Aggregate) plan.Grouping {
 	mode := s.params.GroupBy(d.Relation.Private)
 	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.Typical(), c.Bound)
 	switch {
-	case d.Relation.Unique, d.Public && d.Groups <= 1:
+	case d.Relation.Unique, d.OneGroup, d.Public && d.Groups <= 1:
 		c.Why = "a person is in one of them"
 		return c
 	case d.Pure:
