@@ -52,8 +52,10 @@ func quotient(e estimator.Estimate, i int, alpha float64) (lo, hi float64) {
 		cut := x.Cut[min(i, len(x.Cut)-1)]
 		without := *x
 		without.Cut = nil
-		e.Error, e.Values = &without, []float64{v - cut.Added}
-		without.Noise, without.Step = []float64{estimator.Entry(x.Noise, i)}, []float64{estimator.Entry(x.Step, i)}
+		e.Error, e.Values, e.StdErr = &without, []float64{v - cut.Added}, []float64{estimator.Entry(e.StdErr, i)}
+		if without.Step = []float64{estimator.Entry(x.Step, i)}; x.Noise != nil {
+			without.Noise = []float64{estimator.Entry(x.Noise, i)}
+		}
 		without.Under, without.Centre = []float64{estimator.Entry(x.Under, i)}, []float64{estimator.Entry(x.Centre, i)}
 		without.Raw = nil
 		lo, hi = quotient(e, 0, alpha)

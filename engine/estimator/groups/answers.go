@@ -19,13 +19,13 @@ const (
 func (r release) answers(s released, centres []centring) estimator.Estimate {
 	size := len(r.layout.parts)
 	e := r.blank()
+	e.Error.Cut = make([]estimator.Cut, len(e.Values))
 	for k, p := range r.layout.parts {
+		all := s.all(r.layout.width, p)
 		for g := range r.p.Groups {
-			at := g*r.layout.width + p.first
+			at, to := g*r.layout.width+p.first, g*size+k
 			v, d := s.sums[at], s.sigma[at]
-			if p.Measure == Sum {
-				v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
-			}
+			cut := estimator.Cut{}
 			noise := d
 			if p.Measure.mean() {
 				rows, x := s.sums[at+1], e.Error
@@ -33,19 +33,41 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 				if v != v {
 					e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(s.sigma[at+1]))))
 				}
-				noise, x.Under[g*size+k] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
-				x.Centre[g*size+k] = p.means.Value(float64(centres[k].centre))
+				noise, x.Under[to] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
+				x.Centre[to] = p.means.Value(float64(centres[k].centre))
+				cut = s.lostOfMean(p.means.Value(centres[k].kappa))
+			} else {
+				of := all
+				if p.Measure == Sum {
+					v, d, of = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d), scalar.Scale(p.Grid, all)
+				}
+				noise = d
+				cut = s.lost(p, v, d, of)
+				v += cut.Added
 			}
 			if e.Error.Noise != nil {
-				e.Error.Noise[g*size+k] = noise
+				e.Error.Noise[to] = noise
 			}
-			e.Values[g*size+k], e.StdErr[g*size+k] = v, min(d, math.MaxFloat64)
+			e.Values[to], e.StdErr[to], e.Error.Cut[to] = v, min(d, math.MaxFloat64), cut
 			if v == v {
-				e.Values[g*size+k] = scalar.Finite(v)
+				e.Values[to] = scalar.Finite(v)
 			}
 		}
 	}
 	return e
+}
+
+// all adds up what a part's column has in all groups.
+func (s released) all(width int, p part) float64 {
+	sum := 0.0
+	for at := p.first; at < len(s.sums); at += width {
+		if x := s.sums[at]; !p.Measure.count() && p.total.lo < 0 {
+			sum += math.Abs(x)
+		} else {
+			sum += x
+		}
+	}
+	return max(0, sum)
 }
 
 // blank is an answer of all groups yet to be filled in. Where there are no means, the standard

@@ -35,6 +35,7 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 	}
 	e = r.blank()
 	e.Needed = needed
+	e.Error.Cut = make([]estimator.Cut, len(e.Values))
 	for j := range e.Values {
 		e.Values[j], e.StdErr[j] = math.NaN(), math.NaN()
 	}
@@ -53,6 +54,7 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 			if e.Error.Noise != nil {
 				e.Error.Noise[g*size+k] = own.StdErr[from]
 			}
+			e.Error.Cut[g*size+k] = own.Error.Cut[from]
 		}
 		at++
 	}

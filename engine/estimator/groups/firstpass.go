@@ -32,7 +32,7 @@ const spreadPer = 4
 // reached returns the public centring of a mean with declared bounds and its κ.
 func (s search) reached() (c centring, kappa float64) {
 	centre, radius := s.means.Middle()
-	return centring{centre, max(1, radius)}, float64(max(1, radius))
+	return centring{centre: centre, reach: max(1, radius)}, float64(max(1, radius))
 }
 
 // findCentre releases the median of the persons' means, one number a person: its rows in all groups
@@ -94,7 +94,8 @@ func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float6
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
 	norms := l.norms(v.Memory, v.squares, own)
 	defer estimator.Free(v.Memory, norms)
-	return c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
+	found, ok := c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
+	return found.radius, ok
 }
 
 // present are the norms that are not 0, of persons who have something to be clipped. They are told

@@ -145,8 +145,10 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 }
 
 // clipped releases the sum of the vectors clipped to a radius, at loss rho.
-func (r release) clipped(n noise.Noiser, v vectors, radius, rho float64) released {
-	return r.release(n, v.clipSum(&r.layout, radius), v.weights, radius, rho)
+func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) released {
+	out := r.release(n, v.clipSum(&r.layout, c.radius), v.weights, c.radius, rho)
+	out.losses, out.whole = c.losses, c.known
+	return out
 }
 
 // measured releases the centres and spreads of means, those of some of the persons, and returns
@@ -172,6 +174,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measur
 		if s.Measure.mean() && !s.declared() {
 			kappas[k] = s.findSpread(n, l, looked)
 		}
+		centres[k].kappa = kappas[k]
 	}
 	return all, centres, l.weights(kappas)
 }
@@ -211,15 +214,15 @@ const narrow = 8
 
 // radius releases the radius of the least cost. Where no norm stands out it is the limit, a public
 // number that clips nobody, if that is narrow; otherwise ok is false.
-func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, least, limit float64) (radius float64, ok bool) {
+func (r release) radius(n noise.Noiser, m estimator.Memory, norms []float64, c cost, least, limit float64) (found clip, ok bool) {
 	if r.fixed > 0 {
-		return r.fixed, true
+		return clip{radius: r.fixed, known: true}, true
 	}
 	h := r.histogram()
-	if radius, ok = c.radius(h, releaseOf(n, h, m, norms), limit); !ok && limit <= narrow*least {
-		return limit, true
+	if found, ok = c.radius(h, releaseOf(n, h, m, norms), limit); !ok && limit <= narrow*least {
+		return clip{radius: limit, known: true}, true
 	}
-	return radius, ok
+	return found, ok
 }
 
 // unit is the least norm of a person's counts, scaled.
@@ -230,18 +233,26 @@ func (r release) unit() float64 {
 	return unitScale
 }
 
+// normsPer is the number of buckets an octave of the histogram of the norms.
+func (r release) normsPer() int {
+	if r.planned {
+		return plannedPer
+	}
+	return normsPer
+}
+
 // histogram is that of the norms.
 func (r release) histogram() firstpass.Histogram {
 	farthest := r.farthest()
 	if r.profile > 0 {
 		farthest *= planScale * shapeLimit
 	}
-	return firstpass.NewHistogram(firstpass.NewOctaves(normsPer, farthest), r.delta2, r.norms)
+	return firstpass.NewHistogram(firstpass.NewOctaves(r.normsPer(), farthest), r.delta2, r.norms)
 }
 
 // secondHistogram is that of the norms with planned weights.
 func (r release) secondHistogram() firstpass.Histogram {
-	return firstpass.NewHistogram(firstpass.NewOctaves(normsPer, r.farthest()*planScale), r.delta2, r.second)
+	return firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, r.farthest()*planScale), r.delta2, r.second)
 }
 
 // farthest is a public limit of the norms: with scales that of parts of scale 1, the least.

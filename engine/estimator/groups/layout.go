@@ -73,8 +73,9 @@ func (l *layout) rows(m int64) int64 { return min(max(m, 0), l.maxRows) }
 // centring says from where the differences of a mean's two columns are measured, and how far they
 // reach.
 type centring struct {
-	centre int64 // in units of the part's means
-	reach  int64 // of one row's difference; 0 where it is not declared
+	centre int64   // in units of the part's means
+	reach  int64   // of one row's difference; 0 where it is not declared
+	kappa  float64 // how far a row's difference reaches about
 }
 
 // maxDifference bounds the prepared entries, so that sums (block.Exact) have room for them: ±2^60.

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 )
@@ -29,8 +30,13 @@ func variance(radius, weight float64, factor2 int64, rho float64) *big.Int {
 }
 
 // released is a noisy sum, with the standard deviation of the noise of each coordinate, in units of
-// the prepared entries.
-type released struct{ sums, sigma []float64 }
+// the prepared entries, and what its clip takes.
+type released struct {
+	sums, sigma []float64
+	losses      []clipping.Loss // nil where nothing is known of them
+	whole       bool            // nothing is lost
+	groups      float64
+}
 
 // release adds the noise to every coordinate, those of empty groups included. weights are those of
 // the coordinates, of which many are equal.
@@ -40,7 +46,7 @@ func (r release) release(n noise.Noiser, sums []*big.Int, weights []float64, rad
 		sigma    float64
 	}
 	widths := map[float64]width{}
-	out := released{make([]float64, len(sums)), make([]float64, len(sums))}
+	out := released{sums: make([]float64, len(sums)), sigma: make([]float64, len(sums)), groups: float64(r.p.Groups)}
 	f := new(big.Float)
 	for j, s := range sums {
 		w, ok := widths[weights[j]]

@@ -31,14 +31,14 @@ const firstShare = 0.1
 const planScale = 1 << 15
 
 // plan releases both sums; radius is that of the first weights.
-func (r release) plan(n noise.Noiser, v vectors, radius, limit float64) released {
+func (r release) plan(n noise.Noiser, v vectors, radius clip, limit float64) released {
 	first := r.clipped(n, v, radius, r.first)
 	w, c := r.shaped(first, v.weights)
 	v = vectors{measured: v.measured, weights: w, norms: v.normsBy(&r.layout, w)}
 	h := r.secondHistogram()
 	second, ok := c.radius(h, releaseOf(n, h, v.Memory, v.norms), limit*planScale)
-	if !ok {
-		second = radius * planScale // no norm within the first radius passes that
+	if !ok { // no norm within the first radius passes that
+		second = clip{radius: radius.radius * planScale, losses: radius.losses, known: radius.known}
 	}
 	return first.with(r.clipped(n, v, second, r.sum))
 }
@@ -83,12 +83,22 @@ func (r release) sizedBy(j int) int {
 	return j
 }
 
-// with returns the mean of two released sums by their precision.
+// with returns the mean of two released sums by their precision. What the clip of the first takes is
+// taken to be its expectation, as it has little of the precision; nothing is known of either where
+// nothing is of one.
 func (s released) with(o released) released {
-	out := released{make([]float64, len(s.sums)), make([]float64, len(s.sums))}
+	out := released{sums: make([]float64, len(s.sums)), sigma: make([]float64, len(s.sums)), groups: s.groups, whole: s.whole && o.whole}
+	share, lost := 0.0, lostOf(s.losses)
 	for j := range s.sums {
 		p, q := 1/(s.sigma[j]*s.sigma[j]), 1/(o.sigma[j]*o.sigma[j])
 		out.sums[j], out.sigma[j] = (p*s.sums[j]+q*o.sums[j])/(p+q), 1/math.Sqrt(p+q)
+		share += q / (p + q) / float64(len(s.sums))
+	}
+	if (s.losses != nil || s.whole) && o.losses != nil {
+		for _, l := range o.losses {
+			l.Near, l.Wide = share*l.Near+(1-share)*lost, share*l.Wide+(1-share)*lost
+			out.losses = append(out.losses, l)
+		}
 	}
 	return out
 }

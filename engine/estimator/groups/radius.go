@@ -17,12 +17,13 @@ func alignment(dim int) float64 { return max(leastAlignment, math.Sqrt(20/float6
 
 const leastAlignment = 0.6
 
-// Buckets of norms: four an octave, as the norms of uneven persons spread over many octaves, and
-// the finer the buckets, the fewer of them stand out from their noise. Radii are told sixteen an
-// octave, with a bucket's persons spread evenly over it.
+// Buckets of norms: octaves, of which laws of norms are fitted (package clipping). Where a first sum
+// is planned there are four an octave, since there are many persons there and many coordinates:
+// radii are then told sixteen an octave, with a bucket's persons spread evenly over it.
 const (
-	normsPer  = 4
-	fineSteps = 4
+	normsPer   = 1
+	plannedPer = 4
+	fineSteps  = 4
 )
 
 // cost is the squared ℓ2 error of a sum of clipped vectors, by its radius:
@@ -47,20 +48,35 @@ func (c cost) of(radius, count, sum float64) float64 {
 const mostBeyond = 8
 
 // radius returns the radius of the least cost by noisy counts of norms that do not pass limit, a
-// public number; ok is false if no norm stands out. It is at most the limit.
+// public number, with what laws of norms say that it takes; ok is false if no norm stands out. It
+// is at most the limit.
 //
-// The counts are added up from the top downwards; those of the few who are farthest out are taken
+// Of octaves it is the best by laws that explain all counts (package clipping). Of finer buckets
+// the counts are added up from the top downwards; those of the few who are farthest out are taken
 // from a tail that is fitted to the others (tailOf).
-func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
-	top, ok := h.Top(noisy)
-	if !ok {
-		return c.ofFew(h, noisy, limit)
+func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (found clip, ok bool) {
+	lengths, fitted := clipping.LengthsBy(h.Together(noisy, h.Per), h.Sigma*math.Sqrt(float64(h.Per)), limit)
+	if top, seen := h.Top(noisy); seen && h.Per > normsPer {
+		return c.fromTop(h, noisy, top, limit, lengths), true
 	}
+	if fitted {
+		found.radius, ok = lengths.Radius(c.noise, c.alignment)
+	}
+	if found.known = found.radius >= limit; ok && !found.known {
+		found.losses = lengths.Losses(found.radius)
+	}
+	return found, ok
+}
+
+// fromTop is the radius of the least cost by counts whose top is known. What it takes is told by
+// the counts, and beyond the octave of the top by the laws of lengths.
+func (c cost) fromTop(h firstpass.Histogram, noisy []float64, top int, limit float64, lengths clipping.Lengths) clip {
 	t, above := tailOf(h, noisy, top)
-	best, least := 0.0, math.Inf(1)
+	best, least, beyond, lost := 0.0, math.Inf(1), 0.0, 0.0
 	try := func(at, count, sum float64) {
 		if r := h.Edge(at); c.of(r, count, sum) < least {
 			best, least = at, c.of(r, count, sum)
+			beyond, lost = count, max(0, sum-count*r)
 		}
 	}
 	for k := mostBeyond * h.Per * fineSteps; k >= 0; k-- {
@@ -77,28 +93,33 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (rad
 			sum += noisy[i] / fineSteps * h.Edge(at-0.5/fineSteps)
 		}
 	}
-	return min(h.Edge(max(0, best)), limit), true
-}
-
-// ofFew returns the radius where no norm stands out by itself: by octaves, and by what laws of
-// norms that explain all counts say of those that do not stand out (package clipping).
-func (c cost) ofFew(h firstpass.Histogram, noisy []float64, limit float64) (radius float64, ok bool) {
-	octaves := h.Together(noisy, h.Per)
-	sigma := h.Sigma * math.Sqrt(float64(h.Per))
-	return clipping.CountsOf(octaves, sigma, int64(min(limit, 1<<50))).Radius(func(radius, beyond float64) float64 {
-		lost := c.alignment * beyond
-		return c.noise*radius*radius + lost*lost
-	})
+	found := clip{radius: min(h.Edge(max(0, best)), limit)}
+	if found.known = found.radius >= limit; found.known {
+		return found
+	}
+	left := -lost
+	for i, count := range noisy[:top+1] {
+		left += count * h.Edge(float64(i)-0.5)
+	}
+	left = max(left, found.radius)
+	octave := math.Exp2(math.Ceil(float64(top) / float64(h.Per)))
+	for _, l := range lengths.Losses(max(found.radius, octave)) {
+		l.Near = lost / left
+		l.Wide += l.Near
+		l.Heavy = min(1, max(l.Heavy, beyond*found.radius/left))
+		found.losses = append(found.losses, l)
+	}
+	return found
 }
 
 // radiusShare is the share of the loss that a histogram of norms up to limit gets: enough that what
 // it does not see, a window of 6σ, is no more than the number of persons that should be beyond the
-// radius where it is the noise that counts, √noise/alignment; from 3 % to 10 %, which it is for few
+// radius where it is the noise that counts, √noise/alignment; from 3 % to 15 %, which it is for few
 // coordinates, where no share would do and the tail has to be guessed, and to 5 % where norms
 // cannot differ by more than a factor of 8.
 func radiusShare(dim int, limit float64, factor2, delta2 int64) float64 {
 	const see = firstpass.FarZ * leastAlignment
-	most := 0.1
+	most := 0.15
 	if limit <= 8 {
 		most = 0.05
 	}

@@ -26,6 +26,7 @@ func (r *release) share() {
 		scale = min(scaleShare, lookMost/float64(len(l.parts)))
 	}
 	b := budget{r.p.Rho, 1}
+	r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned
 	if r.counting {
 		r.persons = scalar.NewPersons(b.take(countShare))
 	}
@@ -37,7 +38,7 @@ func (r *release) share() {
 			s.spread = firstpass.NewHistogram(octaves, r.delta2, b.take(spread))
 		}
 		if scale > 0 {
-			s.scale = firstpass.NewHistogram(firstpass.NewOctaves(normsPer, l.farthest(p, r.most())), r.delta2, b.take(scale))
+			s.scale = firstpass.NewHistogram(firstpass.NewOctaves(r.normsPer(), l.farthest(p, r.most())), r.delta2, b.take(scale))
 		}
 		r.searches = append(r.searches, s)
 	}
@@ -47,7 +48,7 @@ func (r *release) share() {
 	if r.fixed == 0 {
 		r.norms = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
 	}
-	if r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned; r.planned {
+	if r.planned {
 		r.second = b.take(radiusShare(l.dim, r.farthest()/r.unit(), r.factor2, r.delta2))
 		r.first = b.take(b.left * firstShare)
 	}

@@ -43,7 +43,7 @@ func TestRadiiOfFewPersonsAreNearTheBest(t *testing.T) {
 	for range persons {
 		norms = append(norms, math.Exp(6+1.1*r.NormFloat64()))
 	}
-	h, c := firstpass.NewHistogram(firstpass.NewOctaves(normsPer, 1<<40), 1, rho), cost{80, 0.95}
+	h, c := firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, 1<<40), 1, rho), cost{80, 0.95}
 	of := func(radius float64) float64 {
 		count, sum := 0.0, 0.0
 		for _, x := range norms {
@@ -61,7 +61,7 @@ func TestRadiiOfFewPersonsAreNearTheBest(t *testing.T) {
 	for range runs {
 		noisy := h.Release(n, present(nil, norms))
 		if x, ok := c.radius(h, noisy, 1<<40); ok {
-			found, seen = append(found, of(x)/least), append(seen, of(h.Radius(noisy, firstpass.FarZ*h.Sigma))/least)
+			found, seen = append(found, of(x.radius)/least), append(seen, of(h.Radius(noisy, firstpass.FarZ*h.Sigma))/least)
 		}
 	}
 	slices.Sort(found)

@@ -63,7 +63,7 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 	var has [2]bool
 	for i, counts := range [][]float64{c.up, c.down} {
 		if counts != nil {
-			sides[i], has[i] = newSide(counts, c.sigma, c.tail)
+			sides[i], has[i] = newSide(counts, c)
 		}
 	}
 	if !has[0] && !has[1] {
@@ -95,40 +95,13 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 			best, at = risk, i
 		}
 	}
-	choice = Choice{Radius: min(int64(math.Floor(radii[at])), c.limit), Risk: math.Sqrt(best)}
+	choice = Choice{Radius: int64(min(math.Floor(radii[at]), c.limit)), Risk: math.Sqrt(best)}
 	up, partsUp := sides[0].cutOf(at, step)
 	down, partsDown := sides[1].cutOf(at, step)
 	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
-}
-
-// CountsOf are noisy counts by octave that another histogram released: of numbers up to limit, all
-// on one side.
-func CountsOf(counts []float64, sigma float64, limit int64) Counts {
-	return Counts{up: counts[:min(len(counts), maxBuckets)], sigma: sigma, tail: 1, limit: limit}
-}
-
-// Radius returns the radius of the least expected cost, where cost tells the squared error of a
-// radius that this much is beyond. Costs are weighed by the law's own total. ok is false where
-// nothing stands out, or where the best radius would say next to nothing.
-func (c Counts) Radius(cost func(radius, beyond float64) float64) (radius float64, ok bool) {
-	s, ok := newSide(c.up, c.sigma, c.tail)
-	if !ok {
-		return 0, false
-	}
-	best := math.Inf(1)
-	for i, r := range s.radii {
-		risk := 0.0
-		for _, f := range s.fits {
-			risk += f.weight * min(cost(r, f.cut[i])/(f.total*f.total), 100)
-		}
-		if risk < best {
-			best, radius = risk, r
-		}
-	}
-	return min(radius, float64(c.limit)), math.Sqrt(best) <= mostRisk
 }
 
 // means returns the expected total and the expected cut of each radius.

@@ -117,7 +117,7 @@ func TestNearHindsight(t *testing.T) {
 		noise := 1 / math.Sqrt(2*(1-share)*c.rho)
 		squares, nulls, covers, width, odd := 0.0, 0.0, 0.0, 0.0, 0
 		for range runs {
-			noisy := Counts{sigma: search.noise.Sigma(), tail: 1, limit: search.limit}
+			noisy := Counts{sigma: search.noise.Sigma(), tail: 1, limit: float64(search.limit)}
 			for i := range search.buckets() {
 				noisy.up = append(noisy.up, math.Round(float64(h.Up[i])+noisy.sigma*r.NormFloat64()))
 			}

@@ -31,6 +31,7 @@ type place struct {
 type side struct {
 	counts []float64
 	sigma  float64
+	real   bool      // totals are not whole numbers
 	top    int       // the last octave that the answer counts on
 	wide   int       // that the interval counts on
 	radii  []float64 // that may be chosen, ascending
@@ -48,13 +49,13 @@ type fit struct {
 }
 
 // newSide fits the library to counts; ok is false where nothing stands out.
-func newSide(counts []float64, sigma, tail float64) (s side, ok bool) {
-	g := gate(counts, sigma*tail)
+func newSide(counts []float64, c Counts) (s side, ok bool) {
+	g := gate(counts, c.sigma*c.tail)
 	if g < 0 {
 		return side{}, false
 	}
 	last := len(counts) - 1
-	s = side{counts: counts, sigma: sigma, top: min(g+nearOctaves, last), wide: min(g+wideOctaves, last)}
+	s = side{counts: counts, sigma: c.sigma, real: c.real, top: min(g+nearOctaves, last), wide: min(g+wideOctaves, last)}
 	for i := range s.top * perOctave {
 		s.radii = append(s.radii, math.Exp2(float64(i)/perOctave))
 	}
@@ -215,8 +216,10 @@ func (s *side) fit(p place) fit {
 			} else {
 				mean, mean2 = 0.72*u, 0.54*u*u
 			}
-			mean2 += mean + 0.25
-			mean += 0.5
+			if !s.real {
+				mean2 += mean + 0.25
+				mean += 0.5
+			}
 		}
 		beyond := func(at int, excess float64) {
 			radius := s.radii[at]
@@ -235,7 +238,9 @@ func (s *side) fit(p place) fit {
 				at := (k-1)*perOctave + j
 				excess := max(0, mean-s.radii[at])
 				if known {
-					excess = l.excess[bucket*perOctave+j]*scale + 0.4
+					if excess = l.excess[bucket*perOctave+j] * scale; !s.real {
+						excess += 0.4
+					}
 				}
 				beyond(at, excess)
 			}
@@ -249,8 +254,10 @@ func (s *side) fit(p place) fit {
 		far.add(persons, mean, mean2)
 	}
 	f.total = max(1, f.total)
-	s.whole(f.cut)
-	s.whole(f.wide)
+	if !s.real {
+		s.whole(f.cut)
+		s.whole(f.wide)
+	}
 	return f
 }
 

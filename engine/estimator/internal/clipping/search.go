@@ -61,7 +61,8 @@ type Counts struct {
 	up, down []float64 // by octave; nil where no value is on that side
 	sigma    float64   // standard deviation of the noise of each
 	tail     float64   // factor by which its tails ask for more than those of a normal law
-	limit    int64
+	limit    float64
+	real     bool // of numbers that are not whole
 }
 
 // Release draws the noise.
@@ -83,7 +84,7 @@ func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
 	if s.noise.Law() == estimator.Laplace {
 		tail = laplaceTail
 	}
-	return Counts{noisy(s.up, &h.Up), noisy(s.down, &h.Down), s.noise.Sigma(), tail, s.limit}
+	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit)}
 }
 
 // Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with

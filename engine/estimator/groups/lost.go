@@ -1,0 +1,108 @@
+package groups
+
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
+)
+
+// What the joint clip takes from a group's answer is estimated by the laws of norms that the
+// radius was chosen by, added, and allowed for in the interval. A law says which share of all
+// vectors is lost, not of which groups: vectors beyond the radius are shortened as a whole, and may
+// be in some groups more than in others.
+//
+//	added    the share lost, of the group's own clipped sum
+//	bound    the same with a share of heavy persons whose odds are e^unlike times those of all
+//	         groups together, and with the drawing of persons: those of a group are fewer
+//
+// All of it follows from released numbers. It is a model: docs/proofs/clipping.md says what is
+// measured of it.
+
+// unlike is the standard deviation, from group to group, of the logarithm of the odds that what is
+// in a group is of a person beyond the radius.
+const unlike = 0.8
+
+// leastAdded is the least loss that is added, in standard deviations of the noise.
+const leastAdded = 0.5
+
+// clip is a radius and what laws of norms say that it takes; losses is nil, and known true, where it
+// takes nothing.
+type clip struct {
+	radius float64
+	losses []clipping.Loss
+	known  bool
+}
+
+// lostOf is the share that is expected to be lost of what is left.
+func lostOf(losses []clipping.Loss) float64 {
+	near := 0.0
+	for _, l := range losses {
+		near += l.Weight * l.Near
+	}
+	return near
+}
+
+// lost returns what a clip is expected to take from the sum v of a group, to be added, and laws of
+// what it may take; all is what |v| is of all groups together and sigma the noise of v, all in the
+// units of v.
+func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
+	if s.whole {
+		return estimator.Cut{}
+	}
+	if s.losses == nil {
+		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
+		return estimator.Cut{Up: beyond, Down: beyond}
+	}
+	cut := estimator.Cut{Added: v * lostOf(s.losses)}
+	if math.Abs(cut.Added) < leastAdded*sigma {
+		cut.Added = 0
+	}
+	one := p.Measure.count() || p.total.lo >= 0 || p.total.hi <= 0
+	size := math.Abs(v)
+	if one {
+		size = max(0, v)
+		if p.Measure == Sum && p.total.hi <= 0 {
+			size = max(0, -v)
+		}
+	}
+	parts := make([]estimator.CutPart, len(s.losses))
+	for i, l := range s.losses {
+		mean, more := size*l.Wide, 0.0
+		if l.Heavy > 0 && l.Heavy < 1 {
+			odds := math.Exp(unlike) * l.Heavy / (1 - l.Heavy)
+			more = mean * (odds/(1+odds)/l.Heavy - 1)
+		}
+		drawn := l.Spread * math.Pow(size, 0.75) * math.Pow(max(all, size), 0.25)
+		parts[i] = estimator.CutPart{Weight: l.Weight, Mean: mean, StdDev: math.Hypot(more, drawn)}
+		if !one { // what is lost on the two sides of 0 need not show in the sum
+			parts[i].StdDev = math.Hypot(parts[i].StdDev, all*l.Wide/s.groups)
+		}
+	}
+	switch {
+	case !one:
+		cut.Up, cut.Down = parts, parts
+	case p.Measure == Sum && p.total.hi <= 0:
+		cut.Down = parts
+	default:
+		cut.Up = parts
+	}
+	return cut
+}
+
+// lostOfMean returns laws of what a clip may move a mean by, whose rows differ from the centre by
+// kappa: the rows that are lost may have another mean than those that are left.
+func (s released) lostOfMean(kappa float64) estimator.Cut {
+	if s.whole {
+		return estimator.Cut{}
+	}
+	if s.losses == nil {
+		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
+		return estimator.Cut{Up: beyond, Down: beyond}
+	}
+	parts := make([]estimator.CutPart, len(s.losses))
+	for i, l := range s.losses {
+		parts[i] = estimator.CutPart{Weight: l.Weight, StdDev: kappa * l.Wide / (1 + l.Wide)}
+	}
+	return estimator.Cut{Up: parts, Down: parts}
+}
