@@ -21,7 +21,7 @@ import (
 
 // unlike is the standard deviation, from group to group, of the logarithm of the odds that what is
 // in a group is of a person beyond the radius.
-const unlike = 0.8
+const unlike = 0.5
 
 // leastAdded is the least loss that is added, in standard deviations of the noise.
 const leastAdded = 0.5
@@ -73,7 +73,7 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 			odds := math.Exp(unlike) * l.Heavy / (1 - l.Heavy)
 			more = mean * (odds/(1+odds)/l.Heavy - 1)
 		}
-		drawn := l.Spread * math.Pow(size, 0.75) * math.Pow(max(all, size), 0.25)
+		drawn := l.Spread * math.Pow(size, 0.875) * math.Pow(max(all, size), 0.125)
 		parts[i] = estimator.CutPart{Weight: l.Weight, Mean: mean, StdDev: math.Hypot(more, drawn)}
 		if !one { // what is lost on the two sides of 0 need not show in the sum
 			parts[i].StdDev = math.Hypot(parts[i].StdDev, all*l.Wide/s.groups)
@@ -100,9 +100,5 @@ func (s released) lostOfMean(kappa float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	parts := make([]estimator.CutPart, len(s.losses))
-	for i, l := range s.losses {
-		parts[i] = estimator.CutPart{Weight: l.Weight, StdDev: kappa * l.Wide / (1 + l.Wide)}
-	}
-	return estimator.Cut{Up: parts, Down: parts}
+	return clipping.CutOfMean(s.losses, kappa)[0]
 }

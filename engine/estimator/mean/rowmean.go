@@ -5,6 +5,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -15,9 +16,9 @@ type rowMean struct {
 	p       estimator.Params
 	n       scalar.Persons
 	centred scalar.Centred
-	clip    scalar.Radius // for the vectors' norms; not used when fixed
-	fixed   float64       // norm bound in units of κ, 0 when it is searched for
-	width   scalar.Width  // sensitivity of the vectors' sum in radii
+	clip    clipping.Search // of the vectors' norms; not used when fixed
+	fixed   float64         // norm bound in units of κ, 0 when it is searched for
+	width   scalar.Width    // sensitivity of the vectors' sum in radii
 	cross   scalar.CrossWidth
 	wedge   bool // with declared bounds under replace-one: see width
 	noise   scalar.Noise
@@ -29,6 +30,14 @@ type rowMean struct {
 // (mean−c)/κ the variance is in proportion to (1+w²)(1+s²/w²), least at w² = |s|; w = 1/2 suits the
 // usual s near 1/4.
 const rowWeight = 0.5
+
+// The error of the answer, over κ, is noiseOfRatio times the noise of a coordinate over the length
+// of the vectors that is left, since the number of rows has some 7 tenths of that; and unlike is how
+// far the mean of the rows that a clip takes is from that of all, over κ, when a radius is chosen.
+const (
+	noiseOfRatio = rowWeight / 0.7
+	unlike       = 0.3
+)
 
 // maxFixedRows is the largest declared number of rows for which the norm's bound is used as the
 // clip.
@@ -53,9 +62,9 @@ const vectorNormLimit = 1 << 61
 //
 //	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
 //	                                with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
-//	              otherwise         n̂ 0.05, c 0.20 (median of the persons' means), κ 0.15 (histogram of |x̄ᵢ−c|), C 0.13, sum 0.47
+//	              otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.13 (histogram of |x̄ᵢ−c|), C 0.25, sum 0.40
 //	replace-one   bounds declared   C 0.20, sum 0.80; with M ≤ 4 sum 1; n̂ is public or covered (scalar.Shares)
-//	              otherwise         c 0.25, κ 0.15, C 0.13, sum 0.47
+//	              otherwise         c 0.19, κ 0.14, C 0.25, sum 0.42
 //
 // Pure: the same with ℓ1 norms, ε and Laplace noise Lap_Z(Δ·2^30/ε₃) on each coordinate, which
 // costs ε₃ for both. Δ is 1, and 2 where a person is exchanged; with declared bounds the vectors
@@ -83,7 +92,7 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if rowsFixed(p) {
 		e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
 	} else {
-		e.clip = scalar.RadiusOf(p, parts[last-1], vectorNormLimit)
+		e.clip = clipping.NewSearch(p, parts[last-1], 0, vectorNormLimit)
 	}
 	e.noise = scalar.NewNoise(p, e.width.Square(), e.cross.Units(), parts[last])
 	e.sigma = e.noise.Sigma()
@@ -126,7 +135,7 @@ func (e rowMean) shares() scalar.Shares {
 		last = e.cross.Joining()
 	}
 	s := scalar.Shares{
-		AddRemove: []float64{5, 20, 15, 13, 47}, ReplaceOne: []float64{25, 15, 13, 47},
+		AddRemove: []float64{5, 17, 13, 25, 40}, ReplaceOne: []float64{19, 14, 25, 42},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
 	}
 	switch {
@@ -153,7 +162,7 @@ func (rowMean) ExpectedError() (float64, bool) { return 0, false }
 func (e rowMean) MinPersons() int64 {
 	least := max(e.n.Enough(), e.centred.MinPersons())
 	if e.fixed == 0 {
-		return max(least, 2*e.clip.Persons())
+		return max(least, e.clip.Persons())
 	}
 	return max(least, int64(math.Ceil(4*e.sigma*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 }
@@ -189,17 +198,21 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	}
 	c, kappa := e.centred.Search(n, in.Memory, rows, totals)
 	vector := e.vectors(c, kappa)
-	radius := e.fixed * float64(kappa)
+	radius, losses := e.fixed*float64(kappa), []clipping.Loss(nil)
 	if e.fixed == 0 {
-		var h scalar.Histogram
+		var h clipping.Histogram
 		for i, m := range rows {
 			if m > 0 {
 				d, w := vector.of(m, totals[i])
-				h.Add(scalar.Ceil(e.norm(d, w)))
+				h.Add(int64(min(scalar.Ceil(e.norm(d, w)), vectorNormLimit)))
 			}
 		}
-		r, _ := e.clip.Choose(n, &h)
-		radius = float64(r)
+		lengths, ok := e.clip.Release(n, &h).Lengths()
+		if !ok {
+			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		}
+		radius = math.Floor(lengths.RadiusOfRatio(noiseOfRatio*e.sigma/(1<<scalar.BallBits), unlike))
+		losses = lengths.Losses(radius)
 	}
 	ball, cross, pure := scalar.NewBall(radius), scalar.NewCross(radius), e.p.Pure()
 	var s0, s1 scalar.Sum
@@ -231,6 +244,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		Noise:  []float64{e.centred.Value(scale * e.noise.Size() / weights)},
 		Under:  []float64{e.noise.Size() / weights},
 		Centre: []float64{e.centred.Value(float64(c))},
+		Cut:    clipping.CutOfMean(losses, e.centred.Value(float64(kappa))),
 	})
 }
 

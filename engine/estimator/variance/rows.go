@@ -5,6 +5,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -16,9 +17,9 @@ type rows struct {
 	o       Options
 	n       scalar.Persons
 	centred scalar.Centred
-	spread  scalar.Radius // radius of one row about the centre; not used with declared bounds
-	clip    scalar.Radius // norm of a vector
-	width   scalar.Width  // sensitivity of the vectors' sum in radii
+	spread  scalar.Radius   // radius of one row about the centre; not used with declared bounds
+	clip    clipping.Search // norm of a vector
+	width   scalar.Width    // sensitivity of the vectors' sum in radii
 	sumRho  float64
 	sigma   float64
 }
@@ -30,6 +31,9 @@ const (
 	rowsWeight = 0.5
 	sumWeight  = 0.5
 	normSteps  = 1 << 10
+	// how far the mean square of the rows that a clip takes is from that of all, over all, when a
+	// radius is chosen
+	unlike = 0.5
 )
 
 // NewRows returns the private variance over rows. Columns: Rows, Sum, SumSquaresHi, SumSquaresLo.
@@ -52,9 +56,9 @@ const (
 // is kept between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
 //
 //	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
-//	              otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.14 (histogram of √(D₂/m)), C 0.13, sums 0.51
+//	              otherwise         n̂ 0.05, c 0.16 (median of the persons' means), κ 0.13 (histogram of √(D₂/m)), C 0.20, sums 0.46
 //	replace-one   bounds declared   C 0.25, sums 0.75; n̂ is public or covered (scalar.Shares)
-//	              otherwise         c 0.25, κ 0.15, C 0.15, sums 0.45
+//	              otherwise         c 0.22, κ 0.14, C 0.20, sums 0.44
 //
 // The radius of the persons' means that Centred releases with c is not spent: κ takes its place,
 // since the spread of rows within persons counts too. With p.MaxRows = 1 rows are persons and the
@@ -77,7 +81,7 @@ func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 		e.spread = scalar.NewRadius(p.Relation, parts[1], e.centred.Hi-e.centred.Lo)
 		parts = parts[2:]
 	}
-	e.clip, e.sumRho = scalar.NewRadius(p.Relation, parts[0], vectorNormLimit), parts[1]
+	e.clip, e.sumRho = clipping.NewSearch(p, parts[0], 0, vectorNormLimit), parts[1]
 	e.sigma = scalar.Root(scalar.BallSigma2(e.width, e.sumRho))
 	return e, nil
 }
@@ -90,7 +94,7 @@ func rowShares(p estimator.Params, w scalar.Width) scalar.Shares {
 		}
 	}
 	return scalar.Shares{
-		AddRemove: []float64{5, 17, 14, 13, 51}, ReplaceOne: []float64{25, 15, 15, 45},
+		AddRemove: []float64{5, 16, 13, 20, 46}, ReplaceOne: []float64{22, 14, 20, 44},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, w.Joining()},
 	}
 }
@@ -130,7 +134,7 @@ func (rows) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.
 func (e rows) MinPersons() int64 {
-	least := max(2, e.n.Enough(), e.centred.MinPersons(), 2*e.clip.Persons())
+	least := max(2, e.n.Enough(), e.centred.MinPersons(), e.clip.Persons())
 	if e.p.Bounded() {
 		return least
 	}
@@ -160,15 +164,20 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, kappa := e.centre(n, in)
-	var h scalar.Histogram
+	var h clipping.Histogram
 	for i := range m {
 		if m[i] > 0 {
 			u := e.vector(in, i, c, kappa)
-			h.Add(scalar.Ceil(normSteps * math.Sqrt(float64(u[0]*u[0])+float64(u[1]*u[1])+float64(u[2]*u[2]))))
+			norm := math.Sqrt(float64(u[0]*u[0]) + float64(u[1]*u[1]) + float64(u[2]*u[2]))
+			h.Add(int64(min(scalar.Ceil(normSteps*norm), vectorNormLimit)))
 		}
 	}
-	radius, _ := e.clip.Choose(n, &h)
-	ball := scalar.NewBall(float64(radius) / normSteps)
+	lengths, ok := e.clip.Release(n, &h).Lengths()
+	if !ok {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+	}
+	radius := math.Floor(lengths.RadiusOfRatio(e.sigma/(1<<scalar.BallBits), unlike))
+	ball := scalar.NewBall(radius / normSteps)
 	var s [3]scalar.Sum
 	for i := range m {
 		if m[i] > 0 {
@@ -189,7 +198,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	m1, m2 := r[1]/sumWeight/total, r[2]/total
 	d := e.sigma / total
 	deviation := d * math.Hypot(math.Hypot(1, 2*m1/sumWeight), (m2-2*m1*m1)/rowsWeight)
-	number := max(2, total/(1<<scalar.BallBits)*float64(radius)/normSteps)
+	number := max(2, total/(1<<scalar.BallBits)*radius/normSteps)
 	factor := 1.0
 	if !e.o.Population {
 		factor = number / (number - 1)

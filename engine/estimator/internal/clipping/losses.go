@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"scrim/engine/estimator"
 )
 
 // Loss is what one law says that vectors lose which are shortened to a radius, in shares of the
@@ -55,6 +57,31 @@ func (l Lengths) Radius(noise2, aligned float64) (radius float64, ok bool) {
 	return min(radius, l.limit), math.Sqrt(best) <= mostRisk
 }
 
+// Lengths fits the laws to counts on one side, as LengthsBy does.
+func (c Counts) Lengths() (l Lengths, ok bool) {
+	s, ok := newSide(c.up, c)
+	return Lengths{s, c.limit}, ok
+}
+
+// RadiusOfRatio returns the radius of the least expected error of a quotient of two sums of the
+// vectors' coordinates: noise times the radius over the length that is left, and unlike times the
+// share that is lost, whose quotient may be another one.
+func (l Lengths) RadiusOfRatio(noise, unlike float64) float64 {
+	s := &l.side
+	best, radius := math.Inf(1), 1.0
+	for i, r := range s.radii {
+		risk := 0.0
+		for _, f := range s.fits {
+			e, lost := noise*r/max(r, f.total-f.cut[i]), unlike*f.cut[i]/f.total
+			risk += f.weight * (e*e + lost*lost)
+		}
+		if risk < best {
+			best, radius = risk, r
+		}
+	}
+	return min(radius, l.limit)
+}
+
 // Losses returns what the laws say of a radius, the least loss first.
 func (l Lengths) Losses(radius float64) []Loss {
 	all := make([]Loss, len(l.side.fits))
@@ -102,4 +129,18 @@ func together(all []Loss) []Loss {
 		sum = Loss{}
 	}
 	return out
+}
+
+// CutOfMean returns laws of what shortened vectors may move a mean by, whose rows differ by kappa
+// from its centre: the rows that are lost may have another mean than those that are left. It is nil
+// where nothing is lost.
+func CutOfMean(losses []Loss, kappa float64) []estimator.Cut {
+	if losses == nil {
+		return nil
+	}
+	parts := make([]estimator.CutPart, len(losses))
+	for i, l := range losses {
+		parts[i] = estimator.CutPart{Weight: l.Weight, StdDev: kappa * l.Wide / (1 + l.Wide)}
+	}
+	return []estimator.Cut{{Up: parts, Down: parts}}
 }

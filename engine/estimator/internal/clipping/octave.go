@@ -2,8 +2,8 @@ package clipping
 
 import "math/bits"
 
-// maxBuckets is the number of octaves of totals up to 2^51.
-const maxBuckets = 52
+// maxBuckets is the number of octaves of totals up to 2^63.
+const maxBuckets = 64
 
 // Octave returns the bucket of a total v ≥ 1: the k with 2^(k−1) < v ≤ 2^k.
 func Octave(v uint64) int { return min(bits.Len64(v-1), maxBuckets-1) }
