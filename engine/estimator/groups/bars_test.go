@@ -13,7 +13,8 @@ import (
 
 // TestIntervalsCover counts how often the error bars of counts, sums and means of groups cover.
 // Persons are alike, each with one row in some groups, so that hardly anybody is beyond the clip;
-// half of the noise's width does not cover. Intervals that allow for the clip cover at least as often.
+// half of the noise's width does not cover. Intervals that allow for the clip cover at least as
+// often.
 func TestIntervalsCover(t *testing.T) {
 	const persons, groups = 3000, 12
 	grid := estimator.Grid{Step: 0.25, Lo: -1 << 30, Hi: 1 << 30}

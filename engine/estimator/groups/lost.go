@@ -26,8 +26,8 @@ const unlike = 0.5
 // leastAdded is the least loss that is added, in standard deviations of the noise.
 const leastAdded = 0.5
 
-// clip is a radius and what laws of norms say that it takes; losses is nil, and known true, where it
-// takes nothing.
+// clip is a radius and what laws of norms say that it takes; losses is nil, and known true, where
+// it takes nothing.
 type clip struct {
 	radius float64
 	losses []clipping.Loss

@@ -83,9 +83,9 @@ func (r release) sizedBy(j int) int {
 	return j
 }
 
-// with returns the mean of two released sums by their precision. What the clip of the first takes is
-// taken to be its expectation, as it has little of the precision; nothing is known of either where
-// nothing is of one.
+// with returns the mean of two released sums by their precision. What the clip of the first takes
+// is taken to be its expectation, as it has little of the precision; nothing is known of either
+// where nothing is of one.
 func (s released) with(o released) released {
 	out := released{sums: make([]float64, len(s.sums)), sigma: make([]float64, len(s.sums)), groups: s.groups, whole: s.whole && o.whole}
 	share, lost := 0.0, lostOf(s.losses)

@@ -17,8 +17,8 @@ func alignment(dim int) float64 { return max(leastAlignment, math.Sqrt(20/float6
 
 const leastAlignment = 0.6
 
-// Buckets of norms: octaves, of which laws of norms are fitted (package clipping). Where a first sum
-// is planned there are four an octave, since there are many persons there and many coordinates:
+// Buckets of norms: octaves, of which laws of norms are fitted (package clipping). Where a first
+// sum is planned there are four an octave, since there are many persons there and many coordinates:
 // radii are then told sixteen an octave, with a bucket's persons spread evenly over it.
 const (
 	normsPer   = 1

@@ -32,8 +32,9 @@ type rowMean struct {
 const rowWeight = 0.5
 
 // The error of the answer, over κ, is noiseOfRatio times the noise of a coordinate over the length
-// of the vectors that is left, since the number of rows has some 7 tenths of that; and unlike is how
-// far the mean of the rows that a clip takes is from that of all, over κ, when a radius is chosen.
+// of the vectors that is left, since the number of rows has some 7 tenths of that; and unlike is
+// how far the mean of the rows that a clip takes is from that of all, over κ, when a radius is
+// chosen.
 const (
 	noiseOfRatio = rowWeight / 0.7
 	unlike       = 0.3
