@@ -67,7 +67,7 @@ func Chart(ctx context.Context, data string) (map[string]figure.Figure, error) {
 
 // draw asks for the answers and the exact ones.
 func (c charted) draw(ctx context.Context, srv *server) (figure.Figure, error) {
-	f := figure.Figure{Title: c.title, XLabel: c.statement.Keys[0], YLabel: c.statement.Aggregates[0].String(), Dates: c.layout != "", Wide: c.layout != ""}
+	f := figure.Figure{Title: c.title, XLabel: c.statement.Keys[0], YLabel: c.statement.Aggregates[0].String(), Dates: c.layout != "", Wide: c.layout != "", Whole: c.layout == ""}
 	s, err := srv.connect(ctx, database(estimator.AddRemove))
 	if err != nil {
 		return f, err
@@ -117,6 +117,8 @@ func (c charted) place(key string) (float64, error) {
 // union lists all keys, shorter ones first, so that numbers and dates are in their order.
 func union(keys []string, answers map[string]answer) []string {
 	all := slices.AppendSeq(slices.Clone(keys), maps.Keys(answers))
+	// the group of rows without a time
+	all = slices.DeleteFunc(all, func(k string) bool { return k == total })
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return slices.Compact(all)
 }

@@ -21,6 +21,7 @@ type Figure struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool
 	Dates                 bool // X is in seconds since 1970, over a year or so
+	Whole                 bool // X are few whole numbers, which are all named
 	Wide                  bool
 	Curves                []Curve
 }
@@ -141,6 +142,9 @@ func (f Figure) add(p *plot.Plot, c Curve) error {
 
 // axes sets logarithmic scales, with ticks at the curves' own positions on x.
 func (f Figure) axes(p *plot.Plot) {
+	if f.Whole {
+		p.X.Tick.Marker = f.positions()
+	}
 	if f.Dates {
 		p.X.Tick.Marker = months{}
 	}
@@ -168,7 +172,7 @@ func (f Figure) positions() plot.ConstantTicks {
 	var out plot.ConstantTicks
 	for _, c := range f.Curves {
 		for _, pt := range c.Points {
-			if pt.X > 0 && !seen[pt.X] {
+			if (pt.X > 0 || !f.LogX) && !seen[pt.X] {
 				seen[pt.X] = true
 				out = append(out, plot.Tick{Value: pt.X, Label: strconv.FormatFloat(pt.X, 'g', 6, 64)})
 			}
