@@ -2,6 +2,7 @@ package functions
 
 import (
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/quantile"
 )
 
@@ -64,6 +65,16 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 // Intervals reports whether an interval takes a part of the call's loss.
 func (c Call) Intervals() bool {
 	return c.Function.Measure.Intervals != nil && c.Function.Measure.Intervals(c)
+}
+
+// Additive reports whether the answer for a set of rows is the sum of those for its parts.
+func (c Call) Additive() bool {
+	f := c.Function.Measure
+	if f.InGroups == nil || c.Vectors != nil {
+		return false
+	}
+	m := f.InGroups(c)
+	return m == groups.Rows || m == groups.Sum
 }
 
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).

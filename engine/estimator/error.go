@@ -118,6 +118,42 @@ func (e Estimate) Part(from, to int) Estimate {
 	return out
 }
 
+// Each returns an estimate of its own whose error has an entry for each value in Raw, Noise, Step,
+// Under, Centre and, of a Quotient, Cut.
+func (e Estimate) Each() Estimate {
+	n := len(e.Values)
+	e.Values, e.StdErr = slices.Clone(e.Values), slices.Clone(e.StdErr)
+	if e.Error == nil {
+		return e
+	}
+	x := *e.Error
+	each := func(of []float64) []float64 {
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = Entry(of, i)
+		}
+		return out
+	}
+	if x.Raw == nil {
+		x.Raw = e.Values
+	}
+	if x.Noise == nil {
+		x.Noise = e.StdErr
+	}
+	x.Raw, x.Noise, x.Step, x.Under, x.Centre = slices.Clone(x.Raw), each(x.Noise), each(x.Step), each(x.Under), each(x.Centre)
+	if x.Form == Quotient {
+		cuts := make([]Cut, n)
+		for i := range cuts {
+			if len(x.Cut) > 0 {
+				cuts[i] = x.Cut[min(i, len(x.Cut)-1)]
+			}
+		}
+		x.Cut = cuts
+	}
+	e.Error = &x
+	return e
+}
+
 // alike reports whether an error says the same of each of n values.
 func (x *Error) alike(n int) bool {
 	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw} {
@@ -201,6 +237,19 @@ func cutAt(parts []CutPart, alpha float64) float64 {
 		}
 	}
 	return max(0, ends[len(ends)-1].at)
+}
+
+// CutOf is a law by the ends that it is beyond with the risks, which fall: between two of them it
+// is at the farther end, and beyond the last one at the last end.
+func CutOf(risks, ends []float64) []CutPart {
+	out := make([]CutPart, len(ends))
+	before := 1.0
+	for k, end := range ends {
+		out[k] = CutPart{Weight: before - tailRisk*risks[k], Mean: end}
+		before = tailRisk * risks[k]
+	}
+	out[len(out)-1].Weight += before
+	return out
 }
 
 // times multiplies all of it by a public factor f ≥ 0.

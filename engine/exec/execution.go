@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/estimator/reconcile"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
@@ -71,6 +72,8 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	charged := len(answers) > len(found)
+	answers, apart := reconciled(e.statement, answers)
 	rows := make(map[*plan.Release][]sql.Row, len(answers))
 	for _, r := range e.statement.Releases {
 		if rows[r], err = answers[r].rows(r); err != nil {
@@ -81,14 +84,18 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	if e.x.Ran != nil {
 		e.x.Ran(ctx, len(found), len(answers)-len(found))
 	}
-	return rows, e.tell(ctx, answers, len(answers) > len(found))
+	return rows, e.tell(ctx, answers, apart, charged)
 }
 
 // tell tells the client the remarks on the statement's answers, charged ones and stored ones. Under
 // dp_warnings = 'error' one of them that is a warning ends the statement. The answers have been
 // paid for and kept by then, and the statement without that parameter has the same releases.
-func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, charged bool) error {
+func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, apart reconcile.Apart, charged bool) error {
 	list := remarks(e.statement, answers)
+	if n := apart.Absent + apart.Off; n > 0 {
+		list = append(list, totalsRemark(apart))
+		remark.Sort(list)
+	}
 	remark.Add(ctx, list...)
 	worst, weak := remark.Gravest(list)
 	if !weak || !e.statement.Strict {

@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
+	"scrim/engine/estimator/reconcile"
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/remark"
@@ -69,6 +70,18 @@ func keysRemark(s *plan.Statement, r *plan.Release, groups int) remark.Remark {
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
 		With("Declared keys are all answered: %s.", declaration(r))
+}
+
+// totalsRemark is about totals that were left as they were released.
+func totalsRemark(a reconcile.Apart) remark.Remark {
+	var why []string
+	if a.Absent > 0 {
+		why = append(why, fmt.Sprintf("%d have a part that is NULL, or are so themselves", a.Absent))
+	}
+	if a.Off > 0 {
+		why = append(why, fmt.Sprintf("%d differ from their parts by more than noise explains", a.Off))
+	}
+	return remark.New(remark.TotalsApart, "Of the totals, %s: they are shown as they were released, and need not agree with their parts.", strings.Join(why, " and "))
 }
 
 // plainKey is the name of a grouping expression that is a column.

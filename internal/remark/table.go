@@ -12,6 +12,7 @@ const (
 	WideError     Code = "WIDE_ERROR"
 	Declared      Code = "DECLARED"
 	EmptyPreview  Code = "EMPTY_PREVIEW"
+	TotalsApart   Code = "TOTALS_APART"
 )
 
 // Level is how MySQL ranks a remark.
@@ -46,6 +47,8 @@ var Table = []Entry{
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
+	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
+		"Where rows have keys that are not declared, have a DBA declare them with dp_set_domain."},
 	{Declared, Note, "", "The answer is what is declared for the columns; whether there are such rows is not told.",
 		"Ask for COUNT(*) beside the keys, or for DP_QUANTILE in the place of MIN and MAX."},
 	{EmptyPreview, Note, "", "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds.",

@@ -24,6 +24,14 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 		t.At = -1
 	}
 	t.Count, t.Clamp = a.Call.Function.Counts, a.atLeastZero()
+	switch of := a.Type.(type) {
+	case sql.DecimalType:
+		t.Digits = int(of.Scale())
+	default:
+		if t.Digits = -1; types.IsInteger(of) {
+			t.Digits = 0
+		}
+	}
 	return t
 }
 

@@ -103,6 +103,9 @@ func (s *Divider) Finish() error {
 	for _, e := range sortedNames(entities) {
 		st.Entities = append(st.Entities, plan.Charge{Account: e, Loss: entities[e]})
 	}
+	if st.Totals, err = s.builder.Totals(s.aggregations); err != nil {
+		return err
+	}
 	for _, n := range s.nodes {
 		n.Statement = st
 	}

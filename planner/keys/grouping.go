@@ -39,7 +39,7 @@ func (s *Finder) Group(r *rel.Relation, exprs []sql.Expression) (Grouping, error
 	for _, k := range keys {
 		g.OneGroup = g.OneGroup && r.Fixed(s.ctx, k.Expr)
 	}
-	g.order(s.ctx, r)
+	s.order(r, &g)
 	for _, k := range g.Keys {
 		if k.Image == nil {
 			g.Public = false
@@ -78,12 +78,20 @@ func (g *Grouping) combinations() int {
 	}
 }
 
-// order puts the keys in the order of their texts, and remembers how they are written.
-func (g *Grouping) order(ctx *sql.Context, r *rel.Relation) {
-	texts := make([]string, len(g.Keys))
-	places := make([]int, len(g.Keys))
+// Texts are the keys as they are written over a relation: equal keys share one.
+func (s *Finder) Texts(r *rel.Relation, g *Grouping) []string {
+	out := make([]string, len(g.Keys))
 	for i, k := range g.Keys {
-		texts[i] = canon.Text(ctx, k.Expr, r.Resolve)
+		out[i] = canon.Text(s.ctx, k.Expr, r.Resolve)
+	}
+	return out
+}
+
+// order puts the keys in the order of their texts, and remembers how they are written.
+func (s *Finder) order(r *rel.Relation, g *Grouping) {
+	texts := s.Texts(r, g)
+	places := make([]int, len(g.Keys))
+	for i := range places {
 		places[i] = i
 	}
 	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
@@ -107,6 +115,16 @@ func (g *Grouping) Exprs() []sql.Expression {
 // Value is the value of key k in the combination of public keys of the given number, in the order
 // in which GROUP BY names them.
 func (g *Grouping) Value(at, k int) any { return g.Keys[k].Image.Values[g.place(at, k)] }
+
+// Places are the indexes of the keys, in the order of Keys, in the combination of public keys of
+// the given number, in the order in which GROUP BY names them.
+func (g *Grouping) Places(at int) []int {
+	out := make([]int, len(g.Keys))
+	for k := range out {
+		out[k] = g.place(at, k)
+	}
+	return out
+}
 
 // place is the index of key k in the combination of public keys of the given number, in the order
 // in which GROUP BY names them.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/catalog"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
 )
@@ -80,4 +81,22 @@ func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
 		}
 	}
 	return out
+}
+
+// Whole reports whether every row has one of the values, as far as the declared domains hold. A
+// column with a domain may be NULL beside it, unless the store keeps it from that, a condition of the
+// query does, or the domain has NULL itself.
+func (s *Finder) Whole(r *rel.Relation, im *Image) bool {
+	k := s.factsOf(r)
+	for _, b := range s.bases(r, im) {
+		listed := slices.ContainsFunc(b.Domains, func(d catalog.Domain) bool { return d.Null || slices.Contains(d.Values, nil) })
+		excluded := slices.ContainsFunc(k.conds, func(c sql.Expression) bool {
+			ids := tree.Fields(s.ctx, c)
+			return len(ids) > 0 && !slices.ContainsFunc(ids, func(id sql.ColumnId) bool { return id != b.ID }) && !k.holdsOfNull(c)
+		})
+		if b.From == "" && (!b.Required || b.Extended) && !listed && !excluded {
+			return false
+		}
+	}
+	return true
 }

@@ -19,6 +19,8 @@ type ErrorBar struct {
 	Value func(steps float64) float64
 	Count bool // whole, and where it is COUNT at least 0
 	Clamp bool
+	// Digits after the point of the answer; -1: it is a DOUBLE.
+	Digits int
 }
 
 // bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is

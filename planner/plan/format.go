@@ -37,12 +37,12 @@ func format(s *Statement, forecasts []accounting.Forecast) string {
 			branch, indent = " └─ ", "     "
 		}
 		b.WriteString(branch)
-		formatRelease(&b, r, indent)
+		formatRelease(&b, r, indent, s.totalLines(r))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
-func formatRelease(b *strings.Builder, r *Release, indent string) {
+func formatRelease(b *strings.Builder, r *Release, indent string, more []string) {
 	fmt.Fprintf(b, "release  unit=%s  relation=%s  %s\n", strings.Join(r.Entities, ","), r.Relation, lossText(r.Loss))
 	switch {
 	case r.Selection != nil:
@@ -94,6 +94,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string) {
 	}
 	for _, line := range r.exchangeLines() {
 		fmt.Fprintf(b, "%s├─ groups under add-remove  %s\n", indent, line)
+	}
+	for _, line := range more {
+		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
 	}
 	tables := make([]string, len(r.Reads))
 	for i, t := range r.Reads {

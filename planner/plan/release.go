@@ -23,6 +23,8 @@ type Statement struct {
 	// Epsilon or Rho is the dp_epsilon or dp_rho that the statement was planned with, the least of
 	// its tables'; the other is 0.
 	Epsilon, Rho float64
+	// Totals says which releases sum up others.
+	Totals []Total
 	// Strict says that an answer which a warning is about ends the statement (dp_warnings).
 	Strict bool
 }

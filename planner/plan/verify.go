@@ -58,6 +58,9 @@ func (b *brokenPlan) Unwrap() []error {
 //     only there; it is one without groups, of one protected table, under replace-one.
 //  12. A key selection allows for the groups that a unit may be in, and where these may be several
 //     the first scan, and no other, tells in how many a unit is counted.
+//  13. Totals are of releases of the statement without a key selection, each at most once of others
+//     and once under one, with fewer keys than what they sum up, and of groups and values that are
+//     there.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -88,6 +91,9 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 		}
 	}, nil)
 	if err != nil {
+		return err
+	}
+	if err := s.verifyTotals(known); err != nil {
 		return err
 	}
 	tables, entities := map[string]privacy.Loss{}, map[string]privacy.Loss{}

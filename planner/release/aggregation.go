@@ -28,6 +28,7 @@ type Aggregation struct {
 	GroupVector *aggregate.Aggregate
 	Pure        bool // by pure mechanisms only
 	specs       []scanSpec
+	input       sql.Node // what the GROUP BY is over
 	Scans       []plan.Scan
 	Digest      string
 	Release     *plan.Release

@@ -34,7 +34,7 @@ type scanSpec struct {
 // whose rows are present or absent as a whole, and for what is answered in all groups at once,
 // which names the unit.
 func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
-	d.specs = []scanSpec{{argument: -1}}
+	d.specs, d.input = []scanSpec{{argument: -1}}, input
 	for i, a := range d.Aggregates {
 		if !a.GroupVector && a.Vector == nil && !a.ByRow && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue

@@ -2,7 +2,6 @@ package count
 
 import (
 	"fmt"
-	"math"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -157,8 +156,9 @@ func (r rows) clipped(of []int64, bound int64) scalar.Sum {
 
 // shown brings a negative answer to 0 where that is wanted.
 func (r rows) shown(e estimator.Estimate) estimator.Estimate {
-	if r.clamp {
-		e.Values[0] = math.Max(e.Values[0], 0)
+	if r.clamp && e.Values[0] < 0 {
+		e.Error.Raw = []float64{e.Values[0]}
+		e.Values[0] = 0
 	}
 	return e
 }

@@ -1,0 +1,225 @@
+package reconcile
+
+import (
+	"math"
+	"slices"
+
+	"scrim/engine/estimator"
+)
+
+// Node is one released number.
+type Node struct {
+	Parent int // the node that sums up this one with its siblings; -1: none
+	Value  float64
+	Noise  float64       // standard deviation of the noise
+	Cut    estimator.Cut // what a clip takes away
+	Absent bool          // there is no number: it takes no part, and what sums it up stays as it is
+
+	NonNegative bool
+	Digits      int // after the point, of the number as it is shown; -1: all of a DOUBLE
+}
+
+// Result is a node that agrees with the others.
+type Result struct {
+	Changed bool    // false: it stays as it was released
+	Shown   float64 // adds up, not under 0 where that is wanted, rounded to the digits shown
+	Value   float64 // before it was brought to 0 or rounded: what an interval is about
+	Noise   float64 // standard deviation of the noise in Value
+	Cut     estimator.Cut
+}
+
+// Apart says why a total stays as it was released.
+type Apart struct {
+	Absent int // totals of which a number is absent, or is so itself
+	Off    int // totals off by more than noise and clips explain
+}
+
+// offRisk is the probability with which noise alone takes a total for one that is off.
+const offRisk = 1e-4
+
+// Nodes returns the nodes that agree, in the order given. Parents are indexes into nodes, and no
+// node is under itself. The noises of the nodes are independent.
+func Nodes(nodes []Node) ([]Result, Apart) {
+	f := newForest(nodes)
+	apart := f.link()
+	out := make([]Result, len(nodes))
+	for _, v := range f.order { // parents first
+		if f.top(v) {
+			f.up(v)
+			f.down(v, nil)
+			f.show(v, out)
+		}
+	}
+	return out, apart
+}
+
+// forest is the work of one reconciliation.
+type forest struct {
+	nodes    []Node
+	children [][]int
+	order    []int // parents before their children
+	linked   []bool
+	cuts     bool
+	// what a node is weighed by: of its noise, and of its cut about what was added
+	variance []float64
+	below    []guess // of a node, by it and what is under it
+	final    []guess // by all that is connected with it
+}
+
+func newForest(nodes []Node) *forest {
+	n := len(nodes)
+	f := &forest{nodes: nodes, children: make([][]int, n), linked: make([]bool, n), variance: make([]float64, n), below: make([]guess, n), final: make([]guess, n)}
+	most := 0.0
+	for i, v := range nodes {
+		if v.Parent >= 0 {
+			f.children[v.Parent] = append(f.children[v.Parent], i)
+		} else {
+			f.order = append(f.order, i)
+		}
+		f.cuts = f.cuts || v.Cut.Up != nil || v.Cut.Down != nil
+		f.variance[i] = v.Noise*v.Noise + spread(v.Cut)
+		most = max(most, f.variance[i])
+	}
+	for i := 0; i < len(f.order); i++ {
+		f.order = append(f.order, f.children[f.order[i]]...)
+	}
+	for i := range f.variance { // an exact number weighs as much as can be computed with
+		f.variance[i] = max(f.variance[i], 1e-12*most, math.SmallestNonzeroFloat64/1e-30)
+	}
+	return f
+}
+
+// spread is the mean square of what a clip takes away, about what was added for it.
+func spread(c estimator.Cut) float64 {
+	s := 0.0
+	for _, p := range c.Up {
+		s += p.Weight * (p.StdDev*p.StdDev + (p.Mean-c.Added)*(p.Mean-c.Added))
+	}
+	for _, p := range c.Down {
+		s += p.Weight * (p.StdDev*p.StdDev + p.Mean*p.Mean)
+	}
+	return s
+}
+
+// top reports whether a node has no total that it is held against.
+func (f *forest) top(v int) bool {
+	p := f.nodes[v].Parent
+	return f.linked[v] && (p < 0 || !f.linked[p])
+}
+
+// link decides which totals are held against what they sum up: where all numbers are there, and
+// where the difference is one that noise and clips explain.
+func (f *forest) link() Apart {
+	var apart Apart
+	z := math.Sqrt2 * math.Erfcinv(offRisk)
+	for v, under := range f.children {
+		if len(under) == 0 {
+			continue
+		}
+		if f.nodes[v].Absent || slices.ContainsFunc(under, func(c int) bool { return f.nodes[c].Absent }) {
+			apart.Absent++
+			continue
+		}
+		n := f.nodes[v]
+		off, noise := n.Value-n.Cut.Added, n.Noise*n.Noise
+		over, less := n.Cut.Below(offRisk), n.Cut.Above(offRisk)
+		for _, c := range under {
+			n := f.nodes[c]
+			off -= n.Value - n.Cut.Added
+			noise += n.Noise * n.Noise
+			over, less = over+n.Cut.Above(offRisk), less+n.Cut.Below(offRisk)
+		}
+		// A number that is shown at 0 was released under it; rounding is within a half.
+		room := z*math.Sqrt(noise) + rounding(n)*float64(1+len(under))
+		if f.linked[v] = off <= room+over && off >= -room-less; !f.linked[v] {
+			apart.Off++
+		}
+	}
+	return apart
+}
+
+// rounding is how far a number that is shown may be from one that is not rounded.
+func rounding(n Node) float64 {
+	if n.Digits < 0 {
+		return 1e-12 * math.Abs(n.Value)
+	}
+	return math.Pow10(-n.Digits) / 2
+}
+
+// up fills below for a node and what is under it.
+func (f *forest) up(v int) {
+	own := f.own(v)
+	f.below[v] = own
+	if !f.linked[v] {
+		return
+	}
+	sum := guess{}
+	for _, c := range f.children[v] {
+		f.up(c)
+		sum = sum.plus(f.below[c])
+	}
+	f.below[v] = own.with(sum)
+}
+
+// down fills final for a node and what is under it, given what all other nodes say of it; nil where
+// there are none.
+func (f *forest) down(v int, others *guess) {
+	f.final[v] = f.below[v]
+	if others != nil {
+		f.final[v] = f.below[v].with(*others)
+	}
+	if !f.linked[v] {
+		return
+	}
+	all := f.own(v)
+	if others != nil {
+		all = all.with(*others)
+	}
+	sum := guess{}
+	for _, c := range f.children[v] {
+		sum = sum.plus(f.below[c])
+	}
+	for _, c := range f.children[v] {
+		rest := all.minus(sum.without(f.below[c]))
+		f.down(c, &rest)
+	}
+}
+
+// own is what a node says of itself.
+func (f *forest) own(v int) guess {
+	n := f.nodes[v]
+	g := guess{value: n.Value, variance: f.variance[v], noise: n.Noise * n.Noise, added: n.Cut.Added}
+	if f.cuts {
+		g.above, g.under = new(ends), new(ends)
+		for k, alpha := range risks {
+			g.above[k], g.under[k] = n.Cut.Above(alpha), n.Cut.Below(alpha)
+		}
+	}
+	return g
+}
+
+// show rounds the numbers under a node, and the node's own where it is a top, so that they add up.
+func (f *forest) show(v int, out []Result) {
+	n, g := f.nodes[v], f.final[v]
+	x := g.value
+	if n.NonNegative {
+		x = max(x, 0)
+	}
+	f.place(v, round(x, n.Digits), out)
+}
+
+func (f *forest) place(v int, shown float64, out []Result) {
+	g := f.final[v]
+	out[v] = Result{Changed: true, Shown: shown, Value: g.value, Noise: math.Sqrt(g.noise), Cut: g.cut()}
+	if !f.linked[v] {
+		return
+	}
+	under := f.children[v]
+	parts := make([]part, len(under))
+	for i, c := range under {
+		parts[i] = part{f.final[c].value, f.below[c].variance, f.nodes[c].NonNegative}
+	}
+	for i, x := range share(shown, parts, f.nodes[v].Digits) {
+		f.place(under[i], x, out)
+	}
+}
