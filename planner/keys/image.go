@@ -84,8 +84,8 @@ func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
 }
 
 // Whole reports whether every row has one of the values, as far as the declared domains hold. A
-// column with a domain may be NULL beside it, unless the store keeps it from that, a condition of the
-// query does, or the domain has NULL itself.
+// column with a domain may be NULL beside it, unless the store keeps it from that, a condition of
+// the query does, or the domain has NULL itself.
 func (s *Finder) Whole(r *rel.Relation, im *Image) bool {
 	k := s.factsOf(r)
 	for _, b := range s.bases(r, im) {
