@@ -105,7 +105,9 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 		a.Type, a.Present = vectorAnswer(a.Call.Options, a.Vector.Dim)
 	}
 	if present := a.Present; a.atLeastZero() && a.Vector == nil {
-		a.Present = func(e estimator.Estimate) any { return present(estimator.Estimate{Values: []float64{max(e.Values[0], 0)}}) }
+		a.Present = func(e estimator.Estimate) any {
+			return present(estimator.Estimate{Values: []float64{max(e.Values[0], 0)}})
+		}
 	}
 	return a, nil
 }
