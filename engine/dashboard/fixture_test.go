@@ -29,7 +29,7 @@ import (
 // anySchema has every table and column.
 type anySchema struct{}
 
-func (anySchema) HasTable(string) bool              { return true }
+func (anySchema) HasTable(string) bool          { return true }
 func (anySchema) ColumnType(_, _ string) string { return "" }
 
 func (anySchema) HasColumn(_, column string) bool   { return column != "row" }

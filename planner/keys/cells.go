@@ -49,9 +49,10 @@ func (sp *space) addCells(b *rel.Base, exprs []sql.Expression) {
 		if last-first >= MaxTried {
 			return
 		}
-		sp.cells[b.ID] = width
+		sp.cells[b.ID], sp.known = width, map[sql.Expression]spread{}
 		if slices.ContainsFunc(exprs, func(e sql.Expression) bool { return sp.spread(e) != oneValue }) {
 			delete(sp.cells, b.ID)
+			sp.known = map[sql.Expression]spread{}
 			continue
 		}
 		v := &variable{from: from, found: len(b.Domains) == 0}
@@ -113,6 +114,9 @@ func valueOf(b *rel.Base, x int64) any {
 	return time.UnixMicro(x).UTC()
 }
 
+// maxWidths bounds the constants of the expressions that are tried as widths.
+const maxWidths = 16
+
 // widths are the widths of cells that are tried, the widest first: parts of a day, and the whole
 // numbers that the expressions divide by.
 func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
@@ -126,7 +130,7 @@ func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
 	}
 	for _, e := range exprs {
 		tree.Contains(sp.f.ctx, e, func(e sql.Expression) bool {
-			if n, ok := wholeConstant(e); ok && n > 1 && n <= math.MaxInt32 {
+			if n, ok := wholeConstant(e); ok && n > 1 && n <= math.MaxInt32 && len(out) < maxWidths {
 				out = append(out, n*unit)
 			}
 			return false
@@ -181,8 +185,21 @@ func (sp *space) atEnds(c sql.Expression) (first, last sql.Expression, ok bool) 
 	return first, last, ok
 }
 
-// spread finds what is known of an expression over base columns.
+// spread finds what is known of an expression over base columns, once: it is asked for by each of
+// the expressions around it.
 func (sp *space) spread(e sql.Expression) spread {
+	if _, list := e.(expression.Tuple); list { // a slice, which is no key of a map
+		return sp.findSpread(e)
+	}
+	s, ok := sp.known[e]
+	if !ok {
+		s = sp.findSpread(e)
+		sp.known[e] = s
+	}
+	return s
+}
+
+func (sp *space) findSpread(e sql.Expression) spread {
 	if gf, ok := e.(*expression.GetField); ok {
 		w := sp.cells[gf.Id()]
 		if b := sp.r.BaseByID(gf.Id()); w == 0 || w == 1 && b.Expr.Type.Kind == lower.Int || w == day && b.Expr.Type.Kind == lower.Date {

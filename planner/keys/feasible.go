@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (s *Finder) Feasible(r *rel.Relation, g *Grouping) ([]bool, error) {
 	known := s.factsOf(r)
 	for _, part := range s.entangled(known, g) {
 		m, err := s.combinations(known, g, part)
-		if err != nil {
+		if err != nil && !errors.Is(err, errText) {
 			return nil, err
 		}
 		if m != nil {

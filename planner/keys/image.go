@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -34,6 +35,14 @@ func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
 	if err := s.Writer.RunsOnBases(k.r, e); err != nil {
 		return nil, err
 	}
+	im, err := s.imageIn(k, e)
+	if errors.Is(err, errText) {
+		return nil, nil
+	}
+	return im, err
+}
+
+func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	sp, exprs, err := s.spaceOf(k, []sql.Expression{e})
 	if err != nil || sp == nil {
 		return nil, err

@@ -22,14 +22,15 @@ import (
 type space struct {
 	*facts
 	vars  []*variable
-	reads map[sql.ColumnId]virtual // what stands for a base column
-	ends  map[sql.ColumnId]virtual // the last moment of the cell that stands for one
-	atoms map[string]*atom         // expressions that are variables, by their translation
-	dials map[string]*dial         // moments that atoms are parts of
-	cells map[sql.ColumnId]int64   // widths of the cells of ranged columns
-	cases []*variable              // which test of a CASE is the first that holds
-	order []string                 // atoms, dials and cases in the order in which they were noted
-	tests [][]sql.Expression       // conditions over the variables: of each list one has to hold
+	reads map[sql.ColumnId]virtual  // what stands for a base column
+	ends  map[sql.ColumnId]virtual  // the last moment of the cell that stands for one
+	atoms map[string]*atom          // expressions that are variables, by their translation
+	dials map[string]*dial          // moments that atoms are parts of
+	cells map[sql.ColumnId]int64    // widths of the cells of ranged columns
+	cases []*variable               // which test of a CASE is the first that holds
+	order []string                  // atoms, dials and cases in the order in which they were noted
+	tests [][]sql.Expression        // conditions over the variables: of each list one has to hold
+	known map[sql.Expression]spread // of expressions at the present widths of cells
 	next  sql.ColumnId
 	fixed bool // no expression becomes a variable any more
 }
@@ -42,7 +43,7 @@ const firstVirtual sql.ColumnId = 1 << 15
 // its variables. It is nil where they have too many values, or ones that are not public.
 func (s *Finder) spaceOf(k *facts, exprs []sql.Expression) (*space, []sql.Expression, error) {
 	sp := &space{facts: k, reads: map[sql.ColumnId]virtual{}, ends: map[sql.ColumnId]virtual{},
-		atoms: map[string]*atom{}, dials: map[string]*dial{}, cells: map[sql.ColumnId]int64{}, next: firstVirtual}
+		atoms: map[string]*atom{}, dials: map[string]*dial{}, cells: map[sql.ColumnId]int64{}, known: map[sql.Expression]spread{}, next: firstVirtual}
 	out := make([]sql.Expression, len(exprs))
 	for i, e := range exprs {
 		out[i] = k.read(e)
@@ -135,16 +136,17 @@ func (sp *space) rewrite(e sql.Expression) (sql.Expression, bool) {
 		}
 		return nil, false
 	}
-	if c, ok := e.(*expression.Case); ok {
+	if c, ok := e.(*expression.Case); ok && len(c.Branches) > manyTests && !sp.fixed {
 		if x, ok := sp.choice(c); ok {
 			return x, true
 		}
+	} else {
+		before := len(sp.order)
+		if x, ok := sp.parts(e, e.Children()); ok {
+			return x, true
+		}
+		sp.forget(before)
 	}
-	before := len(sp.order)
-	if x, ok := sp.parts(e, e.Children()); ok {
-		return x, true
-	}
-	sp.forget(before)
 	if sp.readsRow(e) {
 		return nil, false
 	}
@@ -186,50 +188,19 @@ func (sp *space) readsRow(e sql.Expression) bool {
 // first that holds: each by itself, they have too many combinations.
 const manyTests = 4
 
-// choice rewrites a CASE of many tests on values that are not public.
+// choice rewrites a CASE of many tests. Each part of it is looked at once, as one CASE may stand in
+// another.
 func (sp *space) choice(c *expression.Case) (sql.Expression, bool) {
-	if len(c.Branches) <= manyTests || sp.fixed {
-		return nil, false
-	}
 	before := len(sp.order)
-	covered := true
-	for _, b := range c.Branches {
-		if _, ok := sp.rewrite(b.Cond); !ok {
-			covered = false
-		}
-	}
-	if c.Expr != nil && covered {
-		_, covered = sp.rewrite(c.Expr)
-	}
-	few := len(sp.order) == before && covered
-	sp.forget(before)
-	if few {
-		return nil, false
-	}
-	n := len(c.Branches)
-	v := &variable{from: "the values of a CASE", found: true}
 	out := &expression.Case{}
-	for i, b := range c.Branches {
+	for _, b := range c.Branches {
 		x, ok := sp.rewrite(b.Value)
 		if !ok {
 			sp.forget(before)
 			return nil, false
 		}
-		test := sp.virtual(types.Boolean, lower.Type{Kind: lower.Bool})
-		v.columns = append(v.columns, test)
-		row := make(sql.Row, n)
-		for j := range row {
-			row[j] = int8(0)
-		}
-		row[i] = int8(1)
-		v.rows = append(v.rows, row)
-		out.Branches = append(out.Branches, expression.CaseBranch{Cond: test.field(), Value: x})
+		out.Branches = append(out.Branches, expression.CaseBranch{Value: x})
 	}
-	none := make(sql.Row, n)
-	for j := range none {
-		none[j] = int8(0)
-	}
-	v.rows = append(v.rows, none)
 	if c.Else != nil {
 		x, ok := sp.rewrite(c.Else)
 		if !ok {
@@ -238,6 +209,34 @@ func (sp *space) choice(c *expression.Case) (sql.Expression, bool) {
 		}
 		out.Else = x
 	}
+	values, covered := len(sp.order), true
+	if c.Expr != nil {
+		out.Expr, covered = sp.rewrite(c.Expr)
+	}
+	for i, b := range c.Branches {
+		if covered {
+			out.Branches[i].Cond, covered = sp.rewrite(b.Cond)
+		}
+	}
+	if covered && len(sp.order) == values {
+		return out, true
+	}
+	sp.forget(values)
+	v := &variable{from: "the values of a CASE", found: true}
+	for i := range len(c.Branches) + 1 {
+		row := make(sql.Row, len(c.Branches))
+		for j := range row {
+			row[j] = int8(0)
+		}
+		if i < len(row) {
+			row[i] = int8(1)
+			test := sp.virtual(types.Boolean, lower.Type{Kind: lower.Bool})
+			v.columns = append(v.columns, test)
+			out.Branches[i].Cond = test.field()
+		}
+		v.rows = append(v.rows, row)
+	}
+	out.Expr = nil
 	sp.order = append(sp.order, fmt.Sprintf("case %d", v.columns[0].id))
 	sp.cases = append(sp.cases, v)
 	return out, true

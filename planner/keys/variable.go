@@ -2,6 +2,7 @@ package keys
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -21,6 +22,12 @@ import (
 // MaxTried bounds the combinations of public values that expressions are evaluated on: the hours
 // of 29 years.
 const MaxTried = 1 << 18
+
+// maxText bounds the texts of the public values of a statement's keys, in bytes of one answer of the
+// store.
+const maxText = 16 << 20
+
+var errText = errors.New("planner: the public values have too much text")
 
 // variable is a finite public table that expressions are made of: the values of a column, the rows
 // of a public table, the moments at which the cells of a range begin, the tests of a CASE.
@@ -183,6 +190,7 @@ func (s *Finder) storeRows(reads []store.TableRef, query plan.Scan, schema sql.S
 	}
 	defer it.Close(s.ctx)
 	var out []sql.Row
+	size := 0
 	for {
 		row, err := it.Next(s.ctx)
 		if err == io.EOF {
@@ -193,6 +201,11 @@ func (s *Finder) storeRows(reads []store.TableRef, query plan.Scan, schema sql.S
 		}
 		row = append(sql.Row(nil), row...)
 		for i, v := range row {
+			if text, ok := v.(string); ok {
+				if size += len(text); size > maxText {
+					return nil, errText
+				}
+			}
 			if v != nil {
 				if row[i], _, err = schema[i].Type.Convert(s.ctx, v); err != nil {
 					return nil, err
