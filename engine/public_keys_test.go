@@ -13,7 +13,7 @@ import (
 func shopOfMoments(t *testing.T, root *client) {
 	t.Helper()
 	root.exec("CREATE DATABASE k",
-		"CREATE TABLE k.calls (person INT NOT NULL, at DATETIME NOT NULL, seen DATETIME, day DATE NOT NULL, stamp INT NOT NULL, film INT NOT NULL, nation INT NOT NULL, kind VARCHAR(9), paid BOOLEAN, size ENUM('s','m','l'))",
+		"CREATE TABLE k.calls (person INT NOT NULL, at DATETIME NOT NULL, seen DATETIME, day DATE NOT NULL, stamp INT NOT NULL, film INT NOT NULL, nation INT NOT NULL, kind VARCHAR(9), paid BOOLEAN, price DECIMAL(6,2) NOT NULL, size ENUM('s','m','l'))",
 		"CREATE TABLE k.films (id INT PRIMARY KEY, title VARCHAR(20), genre VARCHAR(9))",
 		"CREATE TABLE k.nations (id INT PRIMARY KEY, name VARCHAR(9), region INT)",
 		"CREATE TABLE k.regions (id INT PRIMARY KEY, name VARCHAR(9))")
@@ -33,7 +33,7 @@ func shopOfMoments(t *testing.T, root *client) {
 			if n%9 == 0 {
 				seen = "NULL"
 			}
-			rows = append(rows, fmt.Sprintf("(%d,%s,%s,DATE(%s),UNIX_TIMESTAMP(%s),%d,%d,'%s',%d,'%s')", p, at, seen, at, at, n%40, n%10, []string{"a", "b", "c"}[n%3], n%2, []string{"s", "m", "l"}[n%3]))
+			rows = append(rows, fmt.Sprintf("(%d,%s,%s,DATE(%s),UNIX_TIMESTAMP(%s),%d,%d,'%s',%d,%d.25,'%s')", p, at, seen, at, at, n%40, n%10, []string{"a", "b", "c"}[n%3], n%2, n%40, []string{"s", "m", "l"}[n%3]))
 		}
 	}
 	root.exec("INSERT INTO k.calls VALUES "+strings.Join(rows, ","),
@@ -46,7 +46,7 @@ func TestPublicKeys(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
 	shopOfMoments(t, root)
-	root.exec(`CALL dp_set_domain('k.calls', 'at', '{"min":"2019-01-01","max":"2020-12-31"}')`)
+	root.exec(`CALL dp_set_domain('k.calls', 'at', '{"min":"2019-01-01","max":"2020-12-31"}')`, `CALL dp_set_domain('k.calls', 'price', '{"min":0,"max":100}')`)
 	ann := i.analyst(root, "ann", "k")
 	ann.exec("USE k", "SET dp_epsilon = 1")
 	root.exec("USE k", "SET dp_raw = ON")
@@ -90,7 +90,12 @@ func TestPublicKeys(t *testing.T) {
 		{"SELECT DATE_FORMAT(seen, '%Y-%m'), COUNT(*) FROM calls WHERE YEAR(seen) = 2019 GROUP BY 1", 12},
 		{"SELECT UNIX_TIMESTAMP(seen) DIV 3600 * 3600, COUNT(*) FROM calls WHERE seen BETWEEN FROM_UNIXTIME(1546300800) AND FROM_UNIXTIME(1546387199) GROUP BY 1", 24},
 		{"SELECT YEAR(FROM_UNIXTIME(stamp)), COUNT(*) FROM calls WHERE stamp BETWEEN 1546300800 AND 1609459199 GROUP BY 1", 2},
+		{"SELECT FLOOR(price / 10), COUNT(*) FROM calls WHERE price BETWEEN 0 AND 39 GROUP BY 1", 4},
 		// A declared range.
+		{"SELECT FLOOR(price), COUNT(*) FROM calls GROUP BY 1", 101},
+		{"SELECT ROUND(price / 10), COUNT(*) FROM calls GROUP BY 1", 11},
+		{"SELECT CEIL(price / 10) * 10, COUNT(*) FROM calls WHERE price < 25 AND price > 10 GROUP BY 1", 3},
+		{"SELECT FLOOR(price / 10), COUNT(*) FROM calls WHERE FLOOR(price / 10) IN (1, 2) GROUP BY 1", 2},
 		{"SELECT YEAR(at), COUNT(*) FROM calls GROUP BY 1", 2},
 		{"SELECT DATE(at), COUNT(*) FROM calls GROUP BY 1", 731},
 		{"SELECT CAST(at AS DATE), COUNT(*) FROM calls WHERE at < '2019-02-01 00:00:00' GROUP BY 1", 31},
@@ -148,11 +153,12 @@ func TestPublicKeysHoldThoseOfRows(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
 	shopOfMoments(t, root)
-	root.exec(`CALL dp_set_domain('k.calls', 'at', '{"min":"2019-01-01","max":"2020-12-31"}')`, `CALL dp_set_domain('k.calls', 'film', '{"min":0,"max":39}')`)
+	root.exec(`CALL dp_set_domain('k.calls', 'at', '{"min":"2019-01-01","max":"2020-12-31"}')`, `CALL dp_set_domain('k.calls', 'film', '{"min":0,"max":39}')`,
+		`CALL dp_set_domain('k.calls', 'price', '{"min":0,"max":100}')`)
 	ann := i.analyst(root, "ann", "k")
 	ann.exec("USE k", "SET dp_epsilon = 1")
 	root.exec("USE k", "SET dp_raw = ON")
-	r := rand.New(rand.NewPCG(7, 1))
+	r := rand.New(rand.NewPCG(7, 3))
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	moment := func() string {
 		m := pick("at", "at", "seen", "FROM_UNIXTIME(stamp)", "CONVERT_TZ(at, 'UTC', 'Asia/Kolkata')")
@@ -167,11 +173,13 @@ func TestPublicKeysHoldThoseOfRows(t *testing.T) {
 	part := func() string {
 		m := moment()
 		return fmt.Sprintf(pick("YEAR(%s)", "MONTH(%s)", "DATE(%s)", "HOUR(%s)", "DAYNAME(%s)", "QUARTER(%s)", "LAST_DAY(%s)", "WEEK(%s, 5)", "YEARWEEK(%s, 3)", "EXTRACT(DAY_HOUR FROM %s)",
-			"DATE_FORMAT(%s, '%%Y-%%m')", "DATE_FORMAT(%s, '%%a %%H')", "CAST(%s AS DATE)", "UNIX_TIMESTAMP(%s) DIV 86400 * 86400", "FLOOR(UNIX_TIMESTAMP(%s) / 7200)",
+			"DATE_FORMAT(%s, '%%Y-%%m')", "DATE_FORMAT(%s, '%%a %%H')", "UNIX_TIMESTAMP(%s) DIV 86400 * 86400", "FLOOR(UNIX_TIMESTAMP(%s) / 7200)",
 			"UNIX_TIMESTAMP(%s) - UNIX_TIMESTAMP(at) %% 3600", "%s < '2020-03-04 05:06:07'", "DATEDIFF(%s, '2020-01-01')", "TO_DAYS(%s)", "DATE_FORMAT(%s, '%%x-%%v')"), m)
 	}
 	key := func() string {
-		switch r.IntN(6) {
+		switch r.IntN(7) {
+		case 4:
+			return fmt.Sprintf("%s(price %s %d)", pick("FLOOR", "CEIL"), pick("/", "*"), 1+r.IntN(30))
 		case 0:
 			return fmt.Sprintf("CASE WHEN %s = %d THEN %s ELSE %d END", part(), r.IntN(30), pick("NULL", "film", "'x'"), r.IntN(9))
 		case 1:
@@ -195,7 +203,11 @@ func TestPublicKeysHoldThoseOfRows(t *testing.T) {
 		return ""
 	}
 	public := 0
-	for range 150 {
+	for n := range 150 {
+		if n == 75 {
+			ann.exec("SET time_zone = 'America/New_York'")
+			root.exec("SET time_zone = 'America/New_York'")
+		}
 		keys := key()
 		if r.IntN(3) == 0 {
 			keys += ", " + key()

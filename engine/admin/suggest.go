@@ -58,6 +58,7 @@ func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, 
 	}
 	year := time.Now().UTC().Year()
 	span := fmt.Sprintf(`{"min":"%d-01-01","max":"%d-12-31"}`, year-9, year)
+	first, last := time.Date(year-9, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year, 12, 31, 23, 59, 59, 0, time.UTC)
 	switch {
 	case types.IsDateType(c.Type):
 		return span, fmt.Sprintf("GROUP BY %[1]s, YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m'), YEARWEEK(%[1]s), LAST_DAY(%[1]s) answer every day, year, month and week; MIN and MAX of %[1]s", col)
@@ -65,6 +66,8 @@ func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, 
 		return span, fmt.Sprintf("GROUP BY DATE(%[1]s), YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m-%%d %%H:00'), YEARWEEK(%[1]s) answer every day, year, hour and week; MIN and MAX of %[1]s", col)
 	case types.IsEnum(c.Type):
 		return "", "" // the type has the values
+	case types.IsInteger(c.Type) && secondsName(col):
+		return fmt.Sprintf(`{"min":%d,"max":%d}`, first.Unix(), last.Unix()), fmt.Sprintf("GROUP BY DATE(FROM_UNIXTIME(%[1]s)), YEAR(FROM_UNIXTIME(%[1]s)), %[1]s DIV 3600 answer every day, year and hour, if it holds seconds since 1970", col)
 	case types.IsInteger(c.Type):
 		return `{"min":0,"max":100}`, fmt.Sprintf("GROUP BY %[1]s, %[1]s DIV 10, FLOOR(%[1]s / 5) answer every value; SUM and AVG of %[1]s know the range; MIN and MAX of %[1]s", col)
 	case types.IsDecimal(c.Type), types.IsFloat(c.Type):
@@ -73,6 +76,11 @@ func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, 
 		return `["a","b",null]`, fmt.Sprintf("GROUP BY %s answers every listed value, where they are few and publicly known", col)
 	}
 	return "", ""
+}
+
+// secondsName reports whether a column of whole numbers is named as one that holds moments.
+func secondsName(name string) bool {
+	return strings.Contains(name, "time") || strings.Contains(name, "epoch") || strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_ts")
 }
 
 // publicSource finds the column of a public table of the same schema that a column seems to refer
@@ -87,7 +95,13 @@ func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string
 		}
 		for _, k := range a.o.Columns(ctx, p.Name) {
 			key := strings.ToLower(k.Name)
-			if !k.Type.Equals(c.Type) || !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
+			if !k.Type.Equals(c.Type) {
+				continue
+			}
+			if key == name && key != "id" && strings.HasSuffix(key, "id") {
+				return &catalog.Source{Table: p.Name, Column: key}
+			}
+			if !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
 				continue
 			}
 			for _, of := range []string{other, strings.TrimSuffix(other, "s"), strings.TrimSuffix(other, "es")} {

@@ -23,6 +23,7 @@ type atom struct {
 	// of a part of a moment: the dial, and the expression over the moment that the dial shows
 	dial *dial
 	part sql.Expression
+	rows *variable // of a rounded number: the whole variable
 }
 
 // dial is the moments that the parts of one expression are read at.
@@ -42,6 +43,9 @@ func (sp *space) atom(e sql.Expression) (sql.Expression, bool) {
 		return sp.newPart(e)
 	}
 	if x, ok := sp.newPart(e); ok {
+		return x, true
+	}
+	if x, ok := sp.ladder(e); ok {
 		return x, true
 	}
 	x, err := lower.Lower(sp.f.ctx, e, new(lower.Binder), sp.column)
@@ -161,6 +165,10 @@ func (sp *space) settle() error {
 		}
 		a := sp.atoms[name]
 		if a == nil || a.dial != nil {
+			continue
+		}
+		if a.rows != nil {
+			sp.vars = append(sp.vars, a.rows)
 			continue
 		}
 		v := &variable{columns: []virtual{a.field}, rows: []sql.Row{{int8(0)}, {int8(1)}}, from: "the two values of a test", found: true}

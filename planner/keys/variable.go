@@ -23,8 +23,8 @@ import (
 // of 29 years.
 const MaxTried = 1 << 18
 
-// maxText bounds the texts of the public values of a statement's keys, in bytes of one answer of the
-// store.
+// maxText bounds the texts of the public values of a statement's keys, in bytes of one answer of
+// the store.
 const maxText = 16 << 20
 
 var errText = errors.New("planner: the public values have too much text")
