@@ -224,11 +224,48 @@ func TestErrorBarsAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", q, err, words)
 		}
 	}
-	if rows := root.query("SELECT name FROM dp.functions WHERE function_type = 'error bar' ORDER BY name"); fmt.Sprint(rows) != "[[DP_HIGH] [DP_LOW] [DP_RADIUS] [DP_STDERR]]" {
+	if rows := root.query("SELECT name FROM dp.functions WHERE function_type = 'error bar' ORDER BY name"); fmt.Sprint(rows) != "[[DP_HIGH] [DP_INFO] [DP_LOW] [DP_RADIUS] [DP_STDERR]]" {
 		t.Errorf("dp.functions has %v", rows)
 	}
 	plan := fmt.Sprint(ann.query("EXPLAIN SELECT DP_SUM(amount) AS s, DP_LOW(s, 0.9) FROM d.sales"))
-	if !strings.Contains(plan, "low level=0.9  free  covers the noise, not the clip of persons' sums") {
-		t.Errorf("EXPLAIN does not say what is left out:\n%s", plan)
+	if !strings.Contains(plan, "low level=0.9  free  covers the noise, and by an estimate the clip of persons' sums") {
+		t.Errorf("EXPLAIN does not say what is covered:\n%s", plan)
+	}
+}
+
+// TestInfoTellsWhatAnErrorIsMadeOf asks DP_INFO of a count whose clip is searched for, of one whose
+// clip is public, of a group that nobody is in, and of a count by an alias.
+func TestInfoTellsWhatAnErrorIsMadeOf(t *testing.T) {
+	i := startWith(t, "", seeded(t, "info", 1))
+	root := i.root()
+	clinic(t, root, 4000)
+	root.exec("CALL dp_set_budget('c.visits', '*', 1000, 1e-3, 'never')")
+	ann := i.analyst(root, "ann", "c")
+	ann.exec("USE c", "SET dp_epsilon = 2")
+	info := func(query string) map[string]any {
+		t.Helper()
+		row := ann.query(query)[0]
+		var out map[string]any
+		if err := json.Unmarshal([]byte(row[len(row)-1]), &out); err != nil {
+			t.Fatalf("%s: %v in %v", query, err, row)
+		}
+		return out
+	}
+	rows := info("SELECT COUNT(*) AS n, DP_INFO(n) FROM visits")
+	for _, key := range []string{"noise", "clip", "persons", "share_cut", "without_persons_above"} {
+		if x, ok := rows[key].(float64); !ok || x < 0 {
+			t.Errorf("%s of a count: got %v in %v", key, rows[key], rows)
+		}
+	}
+	if rows["low"] != "noise" || rows["high"] != "noise and clip" {
+		t.Errorf("ends of a count: got %v", rows)
+	}
+	persons := info("SELECT COUNT(DISTINCT patient), DP_INFO(COUNT(DISTINCT patient)) FROM visits")
+	if persons["low"] != "noise" || persons["high"] != "noise" || persons["clip"] != nil {
+		t.Errorf("persons: got %v", persons)
+	}
+	few := info("SELECT COUNT(*), DP_INFO(COUNT(*)) FROM visits WHERE days > 1000000")
+	if needed, ok := few["persons_needed"].(float64); !ok || needed < 2 || few["noise"] != nil {
+		t.Errorf("nobody: got %v", few)
 	}
 }

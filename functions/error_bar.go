@@ -21,10 +21,13 @@ const (
 	Low                 // the lower end of an interval
 	High                // the upper end
 	Radius              // of vectors: an ℓ2 distance
+	Info                // what the error is made of, as JSON
 )
 
 // String is the name in an explained plan.
-func (b ErrorBar) String() string { return [...]string{"", "stderr", "low", "high", "radius"}[b] }
+func (b ErrorBar) String() string {
+	return [...]string{"", "stderr", "low", "high", "radius", "info"}[b]
+}
 
 // DefaultLevel is the level of an interval where none is given.
 const DefaultLevel = 0.95
@@ -49,7 +52,7 @@ var errorBarFunctions = []*ErrorBarFunction{
 	{
 		ErrorBar: Low, Name: "DP_LOW", Signature: "DP_LOW(a [, level])", Level: true,
 		Doc: "The lower end of an interval that covers the exact answer on the data with a probability of at least level, 0.95 where it is left out; NULL where none is known. " +
-			"It covers the noise, not what clipping to searched bounds takes away (EXPLAIN names that), and not that persons may be a sample. " +
+			"It covers the noise, and of counts, sums and means what a clip that was searched for may have taken (EXPLAIN says of which it does not); not that persons may be a sample. " +
 			"Of vectors and DP_QUANTILES a JSON array, each entry at the level by itself. It costs nothing; an interval of a quantile takes a fifth of the loss of the statement's quantiles.",
 		Example: "SELECT region, DP_MEAN(amount) AS m, DP_LOW(m), DP_HIGH(m) FROM orders GROUP BY region",
 	},
@@ -62,6 +65,12 @@ var errorBarFunctions = []*ErrorBarFunction{
 		ErrorBar: Radius, Name: "DP_RADIUS", Signature: "DP_RADIUS(a [, level])", Level: true,
 		Doc:     "Of an answer that is a vector: a distance within which the exact vector is, in the ℓ2 norm, with a probability of at least level, 0.95 where it is left out. It covers what DP_LOW does. It costs nothing.",
 		Example: "SELECT DP_MEAN(embedding) AS m, DP_RADIUS(m) FROM profiles",
+	},
+	{
+		ErrorBar: Info, Name: "DP_INFO", Signature: "DP_INFO(a)",
+		Doc: "What the error of an answer is made of, as a JSON object: the noise, the clip and the share that it is estimated to have cut, persons by a released number, and what each end " +
+			"of the interval rests on; of a NULL the number of persons that would do. Of vectors an array of them. It costs nothing.",
+		Example: "SELECT region, COUNT(*) AS n, DP_HIGH(n), DP_INFO(n) FROM orders GROUP BY region",
 	},
 }
 
@@ -126,7 +135,7 @@ func text(e sql.Expression) string { s, _ := e.(*expression.Literal).Val.(string
 // Type is the type of a bar of an aggregate, as far as the binder can know it: vectors make it a
 // JSON array.
 func (t *ErrorBarCall) Type(of *Function) sql.Type {
-	if of.Result == JSON && t.Function.ErrorBar != Radius {
+	if b := t.Function.ErrorBar; b == Info || of.Result == JSON && b != Radius {
 		return types.JSON
 	}
 	return types.Float64
@@ -142,7 +151,15 @@ func (f *ErrorBarFunction) ParseLevel(text string) (float64, error) {
 	return level, nil
 }
 
+// result is the type of its answer.
+func (f *ErrorBarFunction) result() string {
+	if f.ErrorBar == Info {
+		return "JSON"
+	}
+	return "DOUBLE; JSON for vectors"
+}
+
 // row is its line in dp.functions.
 func (f *ErrorBarFunction) row() Row {
-	return Row{Name: f.Name, Kind: "error bar", Signature: f.Signature, Result: "DOUBLE; JSON for vectors", Description: f.Doc, Example: f.Example}
+	return Row{Name: f.Name, Kind: "error bar", Signature: f.Signature, Result: f.result(), Description: f.Doc, Example: f.Example}
 }

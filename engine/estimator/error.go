@@ -37,6 +37,8 @@ type Error struct {
 	Rounds int // the most ranks that were asked for a value
 	// of a Quotient, by value: what a clip takes away; nil where it is not allowed for
 	Cut []Cut
+	// Persons is a released number of persons that the answer counts on; 0 where there is none.
+	Persons float64
 }
 
 // Form is how the values are made from noisy numbers.
@@ -201,6 +203,8 @@ func (e Estimate) Times(f float64) Estimate {
 type Cut struct {
 	Added    float64 // to the value: Error's Noise is that of the value without it
 	Up, Down []CutPart
+	Radius   float64 // of the clip, in units of the value; 0 where it is not in such units
+	Seen     float64 // the largest total of a person that Up and Down allow for, likewise
 }
 
 // CutPart is one of several normal laws that what a clip takes away may follow: shapes of the tail
@@ -210,6 +214,17 @@ type CutPart struct{ Weight, Mean, StdDev float64 }
 // Above returns what the clip takes from the upper side at most, but with probability alpha, and
 // Below the same for the lower side.
 func (c Cut) Above(alpha float64) float64 { return cutAt(c.Up, alpha) }
+
+// Expected returns what the laws expect that the clip takes, of both sides.
+func (c Cut) Expected() float64 {
+	sum := 0.0
+	for _, parts := range [][]CutPart{c.Up, c.Down} {
+		for _, p := range parts {
+			sum += p.Weight * math.Abs(p.Mean)
+		}
+	}
+	return sum
+}
 
 // Below is Above for the lower side.
 func (c Cut) Below(alpha float64) float64 { return cutAt(c.Down, alpha) }
@@ -261,5 +276,5 @@ func (c Cut) times(f float64) Cut {
 		}
 		return out
 	}
-	return Cut{c.Added * f, scaled(c.Up), scaled(c.Down)}
+	return Cut{Added: c.Added * f, Up: scaled(c.Up), Down: scaled(c.Down), Radius: c.Radius * f, Seen: c.Seen * f}
 }

@@ -103,6 +103,12 @@ type Biased interface {
 	Bias() string
 }
 
+// Allowing is one whose intervals allow for its bias, by an estimate from what it has released.
+type Allowing interface {
+	Biased
+	AllowsForBias() bool
+}
+
 // Partial is an Estimator that may answer some of its values, and have NaN for others, where too
 // few persons contribute. AllPersons is the number of persons under which it does; 0 where it has
 // all values or none. EXPLAIN prints it.

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator"
+	"scrim/functions"
 	"scrim/planner/plan"
 )
 
@@ -74,7 +75,7 @@ func (a *answer) rows(r *plan.Release) ([]sql.Row, error) {
 // value is the SQL value of an output of an aggregate: NULL where too few persons contribute.
 func (g *answerGroup) value(r *plan.Release, o plan.Output) any {
 	est := g.Estimates[o.Aggregate]
-	if est.Status == estimator.TooFew {
+	if est.Status == estimator.TooFew && o.ErrorBar != functions.Info {
 		return nil
 	}
 	return r.Aggregates[o.Aggregate].Value(o, est)

@@ -52,7 +52,7 @@ func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 
 // BarType is the SQL type of a column that tells of an aggregate's error.
 func (a *Aggregate) BarType(b functions.ErrorBar) sql.Type {
-	if b != functions.Radius && errorBarOf(a).At < 0 {
+	if b == functions.Info || b != functions.Radius && errorBarOf(a).At < 0 {
 		return types.JSON
 	}
 	return types.Float64

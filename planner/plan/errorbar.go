@@ -30,6 +30,9 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 	if o.ErrorBar == functions.Radius {
 		return known(errorbar.Radius(e, o.Level))
 	}
+	if o.ErrorBar == functions.Info {
+		return types.JSONDocument{Val: t.info(a, e)}
+	}
 	if t.At >= 0 {
 		return known(t.of(o, e, t.At))
 	}
@@ -90,8 +93,12 @@ func (r *Release) barLines(at int) []string {
 			continue
 		}
 		covers := "covers the noise"
-		if b, ok := r.Aggregates[at].Estimator.(estimator.Biased); ok && b.Bias() != "" {
-			covers += ", not " + b.Bias()
+		switch bias, allowed := biasOf(r.Aggregates[at].Estimator); {
+		case bias == "":
+		case allowed:
+			covers += ", and by an estimate " + bias
+		default:
+			covers += ", not " + bias
 		}
 		text := o.ErrorBar.String()
 		if o.Level > 0 {
@@ -103,4 +110,14 @@ func (r *Release) barLines(at int) []string {
 		lines = append(lines, text+"  free  "+covers)
 	}
 	return lines
+}
+
+// biasOf is what an estimator's answers lack beside noise, and whether intervals allow for it.
+func biasOf(e estimator.Estimator) (bias string, allowed bool) {
+	b, ok := e.(estimator.Biased)
+	if !ok {
+		return "", false
+	}
+	a, ok := e.(estimator.Allowing)
+	return b.Bias(), ok && a.AllowsForBias()
 }

@@ -90,6 +90,9 @@ func (r rows) ExpectedError() (float64, bool) {
 	return r.noise(r.bound).Sigma(), true
 }
 
+// AllowsForBias implements estimator.Allowing.
+func (rows) AllowsForBias() bool { return true }
+
 // Bias implements estimator.Biased.
 func (r rows) Bias() string {
 	if r.bound > 0 {

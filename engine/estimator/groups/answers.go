@@ -81,6 +81,9 @@ func (r release) blank() estimator.Estimate {
 	return e
 }
 
+// AllowsForBias implements estimator.Allowing.
+func (release) AllowsForBias() bool { return true }
+
 // Bias implements estimator.Biased.
 func (r release) Bias() string {
 	if r.fixed > 0 {

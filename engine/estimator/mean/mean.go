@@ -133,11 +133,12 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	v = min(max(v, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := math.Hypot(hidden.Sigma(), shift*e.n.Sigma()) / count
 	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
-		Law:    hidden.Law(),
-		Noise:  []float64{e.centred.Value(hidden.Size() / count)},
-		Step:   []float64{e.centred.Value(1/count + e.rounding())},
-		Under:  []float64{e.n.Under(count)},
-		Centre: []float64{e.centred.Value(float64(c))},
+		Law:     hidden.Law(),
+		Noise:   []float64{e.centred.Value(hidden.Size() / count)},
+		Step:    []float64{e.centred.Value(1/count + e.rounding())},
+		Under:   []float64{e.n.Under(count)},
+		Centre:  []float64{e.centred.Value(float64(c))},
+		Persons: count,
 	})
 }
 

@@ -168,6 +168,9 @@ func (e rowMean) MinPersons() int64 {
 	return max(least, int64(math.Ceil(4*e.sigma*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 }
 
+// AllowsForBias implements estimator.Allowing.
+func (rowMean) AllowsForBias() bool { return true }
+
 // Bias implements estimator.Biased.
 func (e rowMean) Bias() string {
 	if e.fixed > 0 {
@@ -241,11 +244,12 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	v := min(max(float64(c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := scale * e.sigma * math.Hypot(1, ratio) / weights
 	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
-		Law:    e.noise.Law(),
-		Noise:  []float64{e.centred.Value(scale * e.noise.Size() / weights)},
-		Under:  []float64{e.noise.Size() / weights},
-		Centre: []float64{e.centred.Value(float64(c))},
-		Cut:    clipping.CutOfMean(losses, e.centred.Value(float64(kappa))),
+		Law:     e.noise.Law(),
+		Noise:   []float64{e.centred.Value(scale * e.noise.Size() / weights)},
+		Under:   []float64{e.noise.Size() / weights},
+		Centre:  []float64{e.centred.Value(float64(c))},
+		Persons: count,
+		Cut:     clipping.CutOfMean(losses, e.centred.Value(float64(kappa))),
 	})
 }
 

@@ -133,6 +133,9 @@ func (s sum) ExpectedError() (float64, bool) {
 	return scalar.Scale(s.p.Grid, s.noise(s.bound).Sigma()), true
 }
 
+// AllowsForBias implements estimator.Allowing.
+func (sum) AllowsForBias() bool { return true }
+
 // Bias implements estimator.Biased.
 func (s sum) Bias() string {
 	if s.declared() {

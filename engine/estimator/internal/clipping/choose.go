@@ -24,6 +24,7 @@ type Choice struct {
 	Cut float64
 	// Up and Down bound it on the two sides of the sum, in units of step.
 	Up, Down  []estimator.CutPart
+	Seen      float64 // the largest total that they allow for, in grid steps
 	Persons   float64 // number that stands out, from the noisy counts
 	Risk      float64 // expected relative error of the sum of the persons' absolute totals
 	bothSigns bool    // values may be on both sides of 0
@@ -48,7 +49,8 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	if c.Risk > mostRisk || small && !c.bothSigns {
 		return scalar.TooFew(1, scalar.Twice(max(1, c.Persons*max(1, c.Risk/mostRisk))))
 	}
-	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down}}
+	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down, Radius: scale(float64(c.Radius)), Seen: scale(c.Seen)}}
+	e.Error.Persons = c.Persons
 	return e
 }
 
@@ -99,6 +101,7 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 	up, partsUp := sides[0].cutOf(at, step)
 	down, partsDown := sides[1].cutOf(at, step)
 	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
+	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true

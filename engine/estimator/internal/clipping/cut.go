@@ -1,6 +1,12 @@
 package clipping
 
-import "scrim/engine/estimator"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"scrim/engine/estimator"
+)
 
 // cutOf returns what is beyond radius number at on a side, as a mixture of normal laws by the wide
 // reckoning, and its expectation by the near one.
@@ -10,5 +16,28 @@ func (s *side) cutOf(at int, step float64) (mean float64, parts []estimator.CutP
 		mean += f.weight * f.cut[at]
 		parts = append(parts, estimator.CutPart{Weight: f.weight, Mean: f.wide[at] * step, StdDev: f.spread[at] * step})
 	}
-	return mean, parts
+	return mean, fewer(parts)
+}
+
+// mostParts is about the number of laws that a mixture is brought down to.
+const mostParts = 24
+
+// fewer takes neighbours of a mixture together until few are left, each with the mean and the
+// variance of those in it.
+func fewer(parts []estimator.CutPart) []estimator.CutPart {
+	slices.SortFunc(parts, func(a, b estimator.CutPart) int { return cmp.Compare(a.Mean, b.Mean) })
+	var out []estimator.CutPart
+	var sum estimator.CutPart // weighted: mean, and mean square
+	for i, p := range parts {
+		sum.Weight += p.Weight
+		sum.Mean += p.Weight * p.Mean
+		sum.StdDev += p.Weight * (p.Mean*p.Mean + p.StdDev*p.StdDev)
+		if sum.Weight < 1./mostParts && i < len(parts)-1 || sum.Weight == 0 {
+			continue
+		}
+		mean := sum.Mean / sum.Weight
+		out = append(out, estimator.CutPart{Weight: sum.Weight, Mean: mean, StdDev: math.Sqrt(max(0, sum.StdDev/sum.Weight-mean*mean))})
+		sum = estimator.CutPart{}
+	}
+	return out
 }
