@@ -96,7 +96,8 @@ func (l *Ledger) read(page []Entry, ids []uint32, f *Filter) ([]Entry, error) {
 	return slices.DeleteFunc(page, func(e Entry) bool { return !f.match(&e) }), nil
 }
 
-// remark fills in the remarks on charges, of each the first. Other records may have the fingerprint of one.
+// remark fills in the remarks on charges, of each the first. Other records may have the fingerprint
+// of one.
 func (l *Ledger) remark(page []Entry, ids []uint32) error {
 	texts := map[uint64]string{}
 	err := l.records(ids, func(_ uint64, r *record.Record) {
