@@ -25,7 +25,7 @@ import (
 // the selected ones: nothing here knows of others, whether there are any or none.
 func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Remark {
 	var list []remark.Remark
-	var few, wide, clips tally
+	var few, wide, clips, open tally
 	for _, r := range s.Releases {
 		a := answers[r]
 		if a == nil {
@@ -36,7 +36,11 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 		}
 		groups := a.shown(r)
 		for _, o := range r.Output {
-			if o.Aggregate >= 0 && o.ErrorBar == functions.NoErrorBar {
+			switch {
+			case o.Aggregate < 0:
+			case o.ErrorBar != functions.NoErrorBar:
+				open.add(r, o, groups, isOpen, nil)
+			default:
 				few.add(r, o, groups, isNull, neededText)
 				wide.add(r, o, groups, isWide, nil)
 				clips.add(r, o, groups, isCut, nil)
@@ -53,6 +57,9 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 	}
 	if clips.cells > 0 {
 		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is more than the noise"))
+	}
+	if open.cells > 0 {
+		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level"))
 	}
 	remark.Sort(list)
 	return list
@@ -142,6 +149,9 @@ func (t *tally) add(r *plan.Release, o plan.Output, groups []answerGroup, hit fu
 		return
 	}
 	text := nameOf(&r.Aggregates[o.Aggregate], o.Part)
+	if o.ErrorBar != functions.NoErrorBar {
+		text = "DP_" + strings.ToUpper(o.ErrorBar.String()) + " of " + text
+	}
 	if len(groups) > 1 {
 		text += fmt.Sprintf(" in %d of %d groups", cells, len(groups))
 	}
@@ -183,6 +193,13 @@ func (t *tally) remark(c remark.Code, what string) remark.Remark {
 
 // isNull: too few persons, or rows of the group, by released numbers of them.
 func isNull(r *plan.Release, o plan.Output, g *answerGroup) bool { return g.value(r, o) == nil }
+
+// isOpen: what tells of the error of an answer is NULL, and the answer is not.
+func isOpen(r *plan.Release, o plan.Output, g *answerGroup) bool {
+	shown := o
+	shown.ErrorBar = functions.NoErrorBar
+	return g.value(r, o) == nil && g.value(r, shown) != nil
+}
 
 // neededText tells how many persons would do in the group that needs most, by released numbers.
 func neededText(aggregate int, groups []answerGroup) string {

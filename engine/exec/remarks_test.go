@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/functions"
 	"scrim/internal/remark"
 	"scrim/planner/plan"
 )
@@ -60,6 +61,26 @@ func TestRemarks(t *testing.T) {
 		if c.says != "" && (len(list) != 1 || !strings.Contains(list[0].Message(), c.says)) {
 			t.Errorf("%s: got %+v, want %q in it", c.name, list, c.says)
 		}
+	}
+}
+
+// TestOpenIntervals: what tells of an error is remarked on where it is NULL beside an answer.
+func TestOpenIntervals(t *testing.T) {
+	r := &plan.Release{
+		Aggregates: []plan.Aggregate{{ErrorBars: []plan.ErrorBar{{Text: "SUM(x)", Value: func(v float64) float64 { return v }}},
+			Present: func(e estimator.Estimate) any { return e.Values[0] }}},
+		Output: []plan.Output{{Key: -1, Aggregate: 0}, {Key: -1, Aggregate: 0, ErrorBar: functions.High, Level: 0.95}},
+	}
+	open := estimator.Estimate{Values: []float64{1}, StdErr: []float64{.1}, Error: &estimator.Error{Form: estimator.Quotient, Under: []float64{2}, Noise: []float64{.1}}}
+	sure := estimator.Estimate{Values: []float64{9}, StdErr: []float64{1}, Error: &estimator.Error{Form: estimator.Quotient, Noise: []float64{1}}}
+	few := estimator.Estimate{Status: estimator.TooFew, Needed: 40}
+	a := &answer{}
+	for _, e := range []estimator.Estimate{open, sure, few} {
+		a.Groups = append(a.Groups, answerGroup{Estimates: []estimator.Estimate{e}})
+	}
+	list := remarks(&plan.Statement{Releases: []*plan.Release{r}, Epsilon: 1}, map[*plan.Release]*answer{r: a})
+	if len(list) != 3 || list[2].Code != remark.NoBound || list[2].Cells != 1 || !strings.Contains(list[2].Text, "DP_HIGH of SUM(x) in 1 of 3 groups") {
+		t.Errorf("got %+v", list)
 	}
 }
 

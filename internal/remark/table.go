@@ -7,6 +7,7 @@ type Code string
 const (
 	NoKeys        Code = "NO_KEYS"
 	Clipped       Code = "CLIPPED"
+	NoBound       Code = "NO_BOUND"
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
@@ -45,6 +46,8 @@ var Table = []Entry{
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
 	{Clipped, Note, "with a cut beyond the noise", "What a clip takes from the persons with the most was estimated and added back, and is more than the noise. The interval allows for it.",
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
+	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",
+		"Ask at a lower level, with a larger dp_epsilon, or by another method: EXPLAIN names it."},
 	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
 	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
