@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/big"
+	"strings"
 	"testing"
 
 	"scrim/internal/stattest"
@@ -124,5 +125,29 @@ func TestSelectionMovesByAtMostItsLoss(t *testing.T) {
 			t.Errorf("two persons at once stay within the charge: %.3f", share)
 		}
 		t.Logf("largest shares of the charge, exchanged %v: %.3v", exchanged, most)
+	}
+}
+
+// TestWhatSelectedKeysNeed: EXPLAIN, dp_price and the warnings tell from how many persons a key is
+// shown, of those who hold one key and of those who hold as many as count.
+func TestWhatSelectedKeysNeed(t *testing.T) {
+	i := startWith(t, "", seeded(t, "what keys need", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE s", "CREATE TABLE s.visits (person INT, h INT)", "CALL dp_protect('s.visits', 'person', 'p')", "CALL dp_set_budget('s.visits', '*', 1000, 0.001, 'never')",
+		"SET dp_raw = ON", "INSERT INTO s.visits VALUES (1, 1), (2, 1)", "SET dp_raw = OFF", "SET dp_rho = 0.1, dp_delta = 1e-6, dp_warnings = 'show'")
+	const q = "SELECT h, COUNT(*) FROM s.visits GROUP BY h"
+	for what, text := range map[string]string{
+		"EXPLAIN":  fmt.Sprint(root.query("EXPLAIN " + q)),
+		"dp_price": fmt.Sprint(root.query("CALL dp_price('" + q + "')")),
+	} {
+		if !strings.Contains(text, "1/sqrt(k") || !strings.Contains(text, "18") {
+			t.Errorf("%s does not tell the weights: %s", what, text)
+		}
+	}
+	if rows := root.query(q); len(rows) != 0 {
+		t.Fatalf("two persons have a group: %v", rows)
+	}
+	if codes, texts := warned(t, root); codes != "Warning NO_KEYS" || !strings.Contains(texts, "18 persons or more, where one who holds k keys counts 1/sqrt(k)") {
+		t.Errorf("got %s %s", codes, texts)
 	}
 }

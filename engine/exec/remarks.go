@@ -68,8 +68,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 // keysRemark is about keys that are selected privately, of which so many are answered: their number
 // is released, and the threshold is public. How many keys were not selected is private.
 func keysRemark(s *plan.Statement, r *plan.Release, groups int) remark.Remark {
-	rule := fmt.Sprintf("a noisy number of %d persons or more; one of %d persons is shown with a probability of 95 %% at least",
-		r.Selection.Threshold(), r.Selection.MinPersons())
+	rule := plan.KeysRule(r.Selection)
 	if groups == 0 {
 		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
 			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", larger(s), declaration(r)).

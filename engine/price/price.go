@@ -2,7 +2,6 @@ package price
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -82,7 +81,7 @@ func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.Price
 	for _, r := range st.Releases {
 		if s := r.Selection; s != nil {
 			out = append(out, admin.PriceLine{Item: "keys", Name: plan.KeyNames(r), Fits: true, Error: math.NaN(), MinPersons: s.MinPersons(),
-				Remark: fmt.Sprintf("keys without a noisy number of %d persons are left out", s.Threshold())})
+				Remark: "a key is left out unless it has " + plan.KeysRule(s)})
 		}
 		for _, a := range r.Aggregates {
 			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}

@@ -106,6 +106,16 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
 }
 
+// KeysRule tells in a sentence's words from how many persons a key is shown.
+func KeysRule(s *partition.Selection) string {
+	if !s.Weighted() {
+		return fmt.Sprintf("a noisy number of %d persons or more; one of %d persons is shown with a probability of 95 %% at least", s.Threshold(), s.MinPersons())
+	}
+	return fmt.Sprintf("a noisy number of %d persons or more, where one who holds k keys counts 1/sqrt(k); "+
+		"one of %d persons is shown with a probability of 95 %% at least, and one of %d who hold no other key",
+		s.Threshold(), s.MinPersons(), s.PersonsOf(1))
+}
+
 // exchangeLines tell what an exchange costs the aggregates whose groups are apart: one line for all
 // that it costs the same.
 func (r *Release) exchangeLines() (lines []string) {
