@@ -21,7 +21,7 @@ bench: tools
 
 # everyday writes docs/everyday.md and its pictures; DATA is the directory of the public data files.
 everyday: bin/scrim-bench
-	./bin/scrim-bench everyday $(if $(DATA),--data $(DATA)) --markdown docs/everyday.md $(ARGS)
+	./bin/scrim-bench everyday $(if $(DATA),--data $(DATA)) --runs 5 --ways --markdown docs/everyday.md $(ARGS)
 
 # docs writes docs/reference.md from the code's own tables.
 docs: build

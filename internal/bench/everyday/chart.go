@@ -101,7 +101,7 @@ func (c charted) draw(ctx context.Context, srv *server) (figure.Figure, error) {
 			f.Curves[1].Points = append(f.Curves[1].Points, figure.Point{X: x, Y: a.value, Err: a.value - a.low[usual], Up: a.high[usual] - a.value})
 		}
 	}
-	f.Curves[1].Name = fmt.Sprintf("%d of %d answers", len(f.Curves[1].Points), len(f.Curves[0].Points))
+	f.Title += fmt.Sprintf("; %d of %d answered", len(f.Curves[1].Points), len(f.Curves[0].Points))
 	return f, nil
 }
 

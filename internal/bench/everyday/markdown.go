@@ -68,6 +68,7 @@ compares estimators with papers.
 - **Wild**: an answer under a third, or over three times, of the exact one, whose interval at 95 % denies it. Noise of exactly the stated size does so now and then
   where a group is small; how often is the number in brackets.
 - **Silent**: an empty result, or a NULL, without a warning (SHOW WARNINGS after each statement). **No answer**: NULL, or a key that was left out.
+- Of a class of m, coverage and the share without an answer are averages over its cells, the latter by the m of groups.
 - **Out of reach**: one person with 30 % of all rows; a thin tail with m under 300. No mechanism can see these; they are left out of the summary.
 
 `
@@ -144,7 +145,7 @@ func (r Report) wildCells() int {
 func (r Report) byM(b *strings.Builder) {
 	form.Table(b, []string{"m", "cells", "ratio: aim", "reached: within", "median", "90 %", "worst", "no answer: aim", "reached", "coverage 50 / 90 / 95 / 99", "cells short", "typical width", "wild (chance)", "silent"}, func(row func([]string)) {
 		for _, s := range r.Summaries() {
-			row([]string{s.name, fmt.Sprint(s.Cells), s.ratioAim(), share(over(s.Within, len(s.Ratios))), two(middle(s.Ratios)), two(quantile(s.Ratios, 0.9)), two(quantile(s.Ratios, 1)),
+			row([]string{s.name, fmt.Sprint(s.Cells), s.ratioAim(), s.within(), two(middle(s.Ratios)), two(quantile(s.Ratios, 0.9)), two(quantile(s.Ratios, 1)),
 				s.nullAim(), share(average(s.Missing)), s.coverages(), s.shorts(), share(middle(s.Widths)), fmt.Sprintf("%d (%.0f)", s.Wild, s.Chance), fmt.Sprint(s.Silent)})
 		}
 	})
@@ -168,6 +169,13 @@ func (s Summary) ratioAim() string {
 		return fmt.Sprintf("%g in all", s.worst)
 	}
 	return fmt.Sprintf("%g in %.0f %%, %g in all", s.most, 100*s.share, s.worst)
+}
+
+func (s Summary) within() string {
+	if s.worst == 0 {
+		return "–"
+	}
+	return share(over(s.Within, len(s.Ratios)))
 }
 
 func (s Summary) nullAim() string {
