@@ -70,9 +70,9 @@ type Function struct {
 	Check func(*Call) error
 	// Digits are added to the scale of the argument in an Exact result.
 	Digits int
-	// AtLeastZero says that a negative answer is shown as 0, AtLeastZeroOf that it is over values
-	// that are never negative.
-	AtLeastZero, AtLeastZeroOf bool
+	// AtLeastZero says that a negative answer is shown as 0; of a function that adds, where no
+	// value can be negative.
+	AtLeastZero bool
 }
 
 // Distinct says whether DISTINCT may stand before the argument (and then only before the unit).

@@ -52,7 +52,7 @@ func TestTable(t *testing.T) {
 func TestPlainAggregatesKeepTheirMeaning(t *testing.T) {
 	p := estimator.Params{Rho: 0.5, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1000, Hi: 1000}}
 	for name, want := range map[string]struct{ clamp, stddev, population bool }{
-		"COUNT": {clamp: true}, "SUM": {}, "AVG": {},
+		"COUNT": {clamp: true}, "SUM": {clamp: true}, "AVG": {},
 		"VAR_POP": {population: true}, "VARIANCE": {population: true}, "VAR_SAMP": {},
 		"STDDEV_POP": {false, true, true}, "STDDEV": {false, true, true}, "STD": {false, true, true}, "STDDEV_SAMP": {false, true, false},
 		"DP_COUNT": {}, "DP_VARIANCE": {}, "DP_STDDEV": {stddev: true},

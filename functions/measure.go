@@ -23,6 +23,8 @@ type Measure struct {
 	// and may be left out, or be the unit after DISTINCT; over no rows the answer is 0 and not
 	// NULL.
 	Counts bool
+	// Adds says that values are added up.
+	Adds bool
 	// Weighed says that the option weight decides what counts once.
 	Weighed bool
 	// EachRow says that rows are read one by one where they are weighed: a person's are bounded.

@@ -14,4 +14,5 @@ var sums = Measure{
 		return vector.NewSum(c.vectorParams(p))
 	},
 	InGroups: func(Call) groups.Measure { return groups.Sum },
+	Adds:     true,
 }

@@ -71,7 +71,7 @@ var table = []*Function{
 	},
 	{
 		Name: "SUM", Role: Rewritten, Measure: sums, Signature: "SUM(x)",
-		MinArgs: 1, MaxArgs: 1, Result: Exact, AtLeastZeroOf: true, DPForm: "DP_SUM", Instead: "DP_SUM",
+		MinArgs: 1, MaxArgs: 1, Result: Exact, AtLeastZero: true, DPForm: "DP_SUM", Instead: "DP_SUM",
 		Doc:     "Sum over rows, as DP_SUM; never below 0 where the values cannot be negative, by their type or declared range.",
 		Example: "SELECT SUM(amount) FROM orders",
 	},

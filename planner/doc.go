@@ -10,6 +10,7 @@
 //	package aggregate  the aggregates, on the public grids of package grid
 //	package release    one aggregation before its loss is known, and its scans for the store
 //	package cost       the loss of each release, from the parameters that package settings resolves
+//	package ratio      columns that are computed from several answers and have a known range
 //	package plan       the plan as a value: DPAggregate; the Budget at the root, put there after
 //	                   validation; what EXPLAIN prints; the invariants
 //

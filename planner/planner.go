@@ -15,6 +15,7 @@ import (
 	"scrim/planner/cost"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
+	"scrim/planner/ratio"
 	"scrim/planner/rel"
 	"scrim/planner/release"
 	"scrim/planner/rule"
@@ -134,6 +135,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	d.Earlier, d.Explains = p.config.Earlier, s.explains
 	if err := d.Finish(); err != nil {
 		return same(err)
+	}
+	if len(s.nodes) > 0 {
+		s.nodes[0].Statement.Ranges = ratio.Of(ctx, n)
 	}
 	return r.node, transform.NewTree, nil
 }

@@ -11,6 +11,7 @@ const (
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
+	OutOfRange    Code = "OUT_OF_RANGE"
 	Declared      Code = "DECLARED"
 	EmptyPreview  Code = "EMPTY_PREVIEW"
 	TotalsApart   Code = "TOTALS_APART"
@@ -44,6 +45,8 @@ var Table = []Entry{
 		"Ask for coarser groups, or with a larger dp_epsilon."},
 	{WideError, Warning, "with a wide error", "The 95 % interval of a value reaches farther from it than half of its size.",
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
+	{OutOfRange, Warning, "outside the range of exact ones", "A share or a correlation that the statement computes from several answers is outside its possible range, because each answer has noise of its own.",
+		"Ask for coarser groups, or with a larger dp_epsilon; LEAST and GREATEST cut a value to its range; AVG of a test, as in AVG(amount > 100), is a share as one answer."},
 	{Clipped, Note, "with a cut beyond the noise", "What a clip takes from the persons with the most was estimated and added back, and is more than the noise. The interval allows for it.",
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",

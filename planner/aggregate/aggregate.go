@@ -117,7 +117,7 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 // the intervals likewise: they hold the exact answer as before, since it is not negative.
 func (a *Aggregate) atLeastZero() bool {
 	f := a.Call.Function
-	return f.AtLeastZero || f.AtLeastZeroOf && a.Arg != nil && (a.Value.Type.Kind == lower.UInt || a.Grid.Lo >= 0)
+	return f.AtLeastZero && (!f.Adds || a.Value.Type.Kind == lower.UInt || a.Grid.Lo >= 0)
 }
 
 // aggregateText is an aggregate as a client would write it.

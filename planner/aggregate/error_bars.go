@@ -70,17 +70,19 @@ func BarOf(e sql.Aggregation) (sql.Aggregation, *functions.ErrorBarCall) {
 // Identity is a text that two aggregates share if they are the same, be they written out or named
 // by an error bar.
 func Identity(e sql.Aggregation) string {
-	m, ok := e.(*functions.Aggregate)
+	m, ok := Marker(e)
 	if !ok {
-		if m, ok = plainMarker(e); !ok {
-			return strings.ToLower(e.String())
-		}
+		return strings.ToLower(e.String())
 	}
 	return strings.ToLower(m.String())
 }
 
-// plainMarker is a plain aggregate in the form that an error bar has of it.
-func plainMarker(e sql.Aggregation) (*functions.Aggregate, bool) {
+// Marker is an aggregate as a function and its arguments: of a plain one in the form that an error
+// bar has of it.
+func Marker(e sql.Aggregation) (*functions.Aggregate, bool) {
+	if m, ok := e.(*functions.Aggregate); ok {
+		return m, true
+	}
 	fe, ok := e.(sql.FunctionExpression)
 	if !ok {
 		return nil, false

@@ -2,17 +2,12 @@ package aggregate
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
-
-	"scrim/functions"
 )
 
 // OfNobody is an aggregate over no rows.
 func OfNobody(e sql.Aggregation) any {
 	e, barSpec := BarOf(e)
-	m, ok := e.(*functions.Aggregate)
-	if !ok {
-		m, ok = plainMarker(e)
-	}
+	m, ok := Marker(e)
 	switch {
 	case !ok || !m.Function.Counts:
 		return nil

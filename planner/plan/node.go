@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -169,7 +170,7 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 	if err != nil {
 		return nil, err
 	}
-	return &budgetIter{iter, h}, nil
+	return &budgetIter{iter, h, newRangeCount(b.Statement)}, nil
 }
 
 // Reserved returns the context in which the DPAggregates of a statement have rows: those of an
@@ -185,8 +186,18 @@ func (h *handed) in(ctx *sql.Context) *sql.Context {
 type budgetIter struct {
 	sql.RowIter
 	handed *handed
+	ranges *rangeCount
 }
 
-func (i *budgetIter) Next(ctx *sql.Context) (sql.Row, error) { return i.RowIter.Next(i.handed.in(ctx)) }
+func (i *budgetIter) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := i.RowIter.Next(i.handed.in(ctx))
+	switch err {
+	case nil:
+		err = i.ranges.add(ctx, row)
+	case io.EOF:
+		i.ranges.tell(ctx)
+	}
+	return row, err
+}
 
 func (i *budgetIter) Close(ctx *sql.Context) error { return i.RowIter.Close(i.handed.in(ctx)) }

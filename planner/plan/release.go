@@ -27,6 +27,8 @@ type Statement struct {
 	Totals []Total
 	// Strict says that an answer which a warning is about ends the statement (dp_warnings).
 	Strict bool
+	// Ranges are of columns of the result that are computed from several answers.
+	Ranges []Range
 }
 
 // Charge is the loss that a statement puts on one account.

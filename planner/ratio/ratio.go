@@ -1,0 +1,268 @@
+package ratio
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/planner/aggregate"
+	"scrim/planner/plan"
+	"scrim/planner/tree"
+)
+
+// Of returns the ranges of the columns of a bound statement whose select list stands directly over
+// one GROUP BY; none of other statements.
+func Of(ctx *sql.Context, n sql.Node) []plan.Range {
+	b, top := block{}, (*gmsplan.Project)(nil)
+	for {
+		switch at := n.(type) {
+		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.TopN, *gmsplan.Distinct, *gmsplan.Having, *gmsplan.Filter:
+			n = n.Children()[0]
+			continue
+		case *gmsplan.Project:
+			if n = at.Child; top == nil {
+				top = at
+			}
+			b.define(at.Projections)
+			continue
+		case *gmsplan.GroupBy:
+			if b.define(at.SelectDeps); top != nil {
+				return b.ranges(ctx, top)
+			}
+		}
+		return nil
+	}
+}
+
+// block is a query block: what its columns stand for.
+type block map[sql.ColumnId]sql.Expression
+
+func (b block) define(list []sql.Expression) {
+	for _, e := range list {
+		if id := tree.ID(e); id != 0 {
+			if _, field := e.(*expression.GetField); !field {
+				b[id] = tree.Unalias(e)
+			}
+		}
+	}
+}
+
+// of follows an expression to what it stands for.
+func (b block) of(e sql.Expression) sql.Expression {
+	for range len(b) + 1 {
+		f, ok := tree.Unalias(e).(*expression.GetField)
+		if !ok {
+			break
+		}
+		x, known := b[f.Id()]
+		if !known {
+			break
+		}
+		e = x
+	}
+	return tree.Unalias(e)
+}
+
+func (b block) ranges(ctx *sql.Context, top *gmsplan.Project) []plan.Range {
+	var out []plan.Range
+	schema := top.Schema(ctx)
+	for i, e := range top.Projections {
+		e, factor := b.scaled(e)
+		d, ok := e.(*expression.Div)
+		if !ok {
+			continue
+		}
+		r := plan.Range{Column: i, Name: schema[i].Name, High: 1}
+		part, up := b.scaled(d.LeftChild)
+		whole, down := b.scaled(d.RightChild)
+		switch factor *= up / down; {
+		case b.share(ctx, part, whole):
+		case b.correlation(part, whole):
+			r.Low = -1
+		default:
+			continue
+		}
+		if r.Low, r.High = r.Low*factor, r.High*factor; r.Low > r.High {
+			r.Low, r.High = r.High, r.Low
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// scaled takes roundings, casts, NULLIF and constant factors off an expression. It returns the
+// product of the factors.
+func (b block) scaled(e sql.Expression) (inner sql.Expression, factor float64) {
+	factor = 1
+	for {
+		e = b.of(e)
+		switch x := e.(type) {
+		case *function.Round:
+			e = x.Num
+			continue
+		case *function.Truncate:
+			e = x.LeftChild
+			continue
+		case *function.NullIf:
+			e = x.LeftChild
+			continue
+		case *expression.Convert:
+			e = x.Child
+			continue
+		case *expression.Arithmetic:
+			if c, ok := constant(x.LeftChild); ok && x.Op == "*" {
+				e, factor = x.RightChild, factor*c
+				continue
+			}
+			if c, ok := constant(x.RightChild); ok && x.Op == "*" {
+				e, factor = x.LeftChild, factor*c
+				continue
+			}
+		}
+		return e, factor
+	}
+}
+
+// constant is a number other than 0 that a statement writes.
+func constant(e sql.Expression) (float64, bool) {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return 0, false
+	}
+	f, ok := tree.Float(l.Value())
+	return f, ok && f != 0
+}
+
+// call is an aggregate: what it does with its argument.
+type call struct {
+	counts, adds, squares, distinct bool
+	arg                             sql.Expression
+}
+
+func callOf(e sql.Expression) (call, bool) {
+	a, ok := e.(sql.Aggregation)
+	if !ok {
+		return call{}, false
+	}
+	m, ok := aggregate.Marker(a)
+	if !ok || m.Told != nil || m.Function == nil || len(m.Args) == 0 {
+		return call{}, false
+	}
+	c := call{counts: m.Function.Counts, adds: m.Function.Adds, squares: m.Function.Squares, arg: tree.Untuple(m.Args[0])}
+	if d, ok := c.arg.(*expression.DistinctExpression); ok {
+		c.distinct, c.arg = true, tree.Untuple(d.Child)
+	}
+	return c, true
+}
+
+// rows reports whether rows are counted.
+func (c call) rows() bool {
+	l, ok := c.arg.(*expression.Literal)
+	return c.counts && !c.distinct && ok && l.Value() != nil
+}
+
+// share reports whether one aggregate is of some of the rows that the other is of.
+func (b block) share(ctx *sql.Context, part, whole sql.Expression) bool {
+	p, ok := callOf(part)
+	w, known := callOf(whole)
+	if !ok || !known {
+		return false
+	}
+	chosen, some := subset(p.arg)
+	switch {
+	case w.rows() && p.counts:
+		return !p.rows()
+	case w.rows() && p.adds:
+		c, is := constant(chosen)
+		return some && is && c > 0 && c <= 1 || boolean(p.arg)
+	case w.counts && p.counts, w.adds && p.adds:
+		return some && p.distinct == w.distinct && same(chosen, w.arg)
+	}
+	return false
+}
+
+// subset returns the value that an expression takes of some rows, where it is 0 or NULL of the
+// others.
+func subset(e sql.Expression) (value sql.Expression, ok bool) {
+	switch e := e.(type) {
+	case *expression.Case:
+		for _, branch := range e.Branches {
+			if value != nil && !same(value, branch.Value) {
+				return value, false
+			}
+			value = branch.Value
+		}
+		return value, value != nil && nothing(e.Else)
+	case *function.If:
+		list := e.Children()
+		return list[1], nothing(list[2])
+	}
+	return e, false
+}
+
+// nothing reports whether an expression is missing, NULL or 0.
+func nothing(e sql.Expression) bool {
+	if e == nil {
+		return true
+	}
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return false
+	}
+	f, number := tree.Float(l.Value())
+	return l.Value() == nil || number && f == 0
+}
+
+// boolean reports whether an expression is a test.
+func boolean(e sql.Expression) bool {
+	switch e.(type) {
+	case expression.Comparer, *expression.And, *expression.Or, *expression.Not, *expression.IsNull, *expression.Between:
+		return true
+	}
+	return false
+}
+
+func same(x, y sql.Expression) bool { return strings.EqualFold(x.String(), y.String()) }
+
+// correlation reports whether a quotient is one: a difference with an aggregate of x·y, over a root
+// or standard deviations of x and y.
+func (b block) correlation(over, under sql.Expression) bool {
+	if d, ok := over.(*expression.Arithmetic); !ok || d.Op != "-" {
+		return false
+	}
+	root, names := false, map[string]bool{}
+	b.visit(under, func(e sql.Expression) {
+		if _, ok := e.(*function.Sqrt); ok {
+			root = true
+		}
+		if c, ok := callOf(e); ok {
+			root = root || c.squares
+			names[strings.ToLower(c.arg.String())] = true
+		}
+	})
+	found := false
+	b.visit(over, func(e sql.Expression) {
+		if c, ok := callOf(e); ok {
+			if x, ok := c.arg.(*expression.Arithmetic); ok && x.Op == "*" && !same(x.LeftChild, x.RightChild) {
+				found = found || names[strings.ToLower(x.LeftChild.String())] && names[strings.ToLower(x.RightChild.String())]
+			}
+		}
+	})
+	return root && found
+}
+
+// visit calls f with an expression and those below it, down to the aggregates.
+func (b block) visit(e sql.Expression, f func(sql.Expression)) {
+	e = b.of(e)
+	if f(e); len(e.Children()) > 0 {
+		if _, ok := e.(sql.Aggregation); ok {
+			return
+		}
+		for _, c := range e.Children() {
+			b.visit(c, f)
+		}
+	}
+}
