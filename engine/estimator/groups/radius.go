@@ -68,6 +68,9 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (fou
 	return found, ok
 }
 
+// mostLost is the most that may be lost, of what is left, for a loss to be told.
+const mostLost = 1
+
 // fromTop is the radius of the least cost by counts whose top is known. What it takes is told by
 // the counts, and beyond the octave of the top by the laws of lengths.
 func (c cost) fromTop(h firstpass.Histogram, noisy []float64, top int, limit float64, lengths clipping.Lengths) clip {
@@ -101,7 +104,9 @@ func (c cost) fromTop(h firstpass.Histogram, noisy []float64, top int, limit flo
 	for i, count := range noisy[:top+1] {
 		left += count * h.Edge(float64(i)-0.5)
 	}
-	left = max(left, found.radius)
+	if !(left > lost/mostLost) {
+		return found // noise: nothing is known of what is lost
+	}
 	octave := math.Exp2(math.Ceil(float64(top) / float64(h.Per)))
 	for _, l := range lengths.Losses(max(found.radius, octave)) {
 		l.Near = lost / left
