@@ -143,14 +143,7 @@ func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
 
 // wholeConstant is a positive whole-number constant.
 func wholeConstant(e sql.Expression) (int64, bool) {
-	l, ok := e.(*expression.Literal)
-	if !ok {
-		return 0, false
-	}
-	if _, text := l.Value().(string); text {
-		return 0, false
-	}
-	x, ok := tree.Float(l.Value())
+	x, ok := number(e)
 	return int64(x), ok && x > 0 && x < 1<<53 && x == math.Trunc(x)
 }
 
@@ -333,15 +326,7 @@ func (sp *space) aligned(x, c sql.Expression) spread {
 	w, ok := sp.moment(x)
 	var at int64
 	if ok {
-		if text, is := constantText(c); is {
-			t, known := strictMoment(text)
-			at, ok = t.UnixMicro(), known
-		} else if l, is := c.(*expression.Literal); is {
-			t, known := l.Value().(time.Time)
-			at, ok = t.UnixMicro(), known
-		} else {
-			ok = false
-		}
+		at, ok = sp.fixedMoment(c)
 	} else if w, ok = sp.whole(x); ok {
 		at, ok = wholeConstant(c)
 	}
@@ -349,6 +334,23 @@ func (sp *space) aligned(x, c sql.Expression) spread {
 		return oneValue
 	}
 	return anything
+}
+
+// fixedText is the text of an expression without columns.
+func (sp *space) fixedText(e sql.Expression) (string, bool) {
+	v, ok := sp.constant(e)
+	text, is := v.(string)
+	return text, ok && is
+}
+
+// fixedMoment is the moment of an expression without columns, in microseconds since 1970.
+func (sp *space) fixedMoment(e sql.Expression) (int64, bool) {
+	v, ok := sp.constant(e)
+	t, is := v.(time.Time)
+	if text, written := v.(string); written {
+		t, is = strictMoment(text)
+	}
+	return t.UnixMicro(), ok && is
 }
 
 // arithmetic is the spread of a multiple, of x − x % k, and of a moment moved by whole cells.
@@ -431,7 +433,7 @@ func (sp *space) moved(x sql.Expression, iv *expression.Interval) spread {
 // function is the spread of a function of a moment.
 func (sp *space) function(name string, e sql.FunctionExpression, args []sql.Expression) spread {
 	for i, a := range args {
-		if at := map[string]int{"extract": 1}[name]; i != at {
+		if at := map[string]int{"extract": 1, "timestampdiff": 2}[name]; i != at {
 			if _, interval := a.(*expression.Interval); !interval && sp.spread(a) != oneValue {
 				return anything
 			}
@@ -477,9 +479,14 @@ func (sp *space) function(name string, e sql.FunctionExpression, args []sql.Expr
 		if format, ok := constantText(args[1]); ok && finestOf(format)%(w*second) == 0 {
 			return oneValue
 		}
+	case "timestampdiff":
+		unit, _ := constantText(args[0])
+		if at, ok := sp.fixedMoment(args[1]); ok && at%day == 0 {
+			return sp.within(args[2], finest(strings.TrimPrefix(strings.ToUpper(unit), "SQL_TSI_")))
+		}
 	case "convert_tz":
-		from, ok1 := constantText(args[1])
-		to, ok2 := constantText(args[2])
+		from, ok1 := sp.fixedText(args[1])
+		to, ok2 := sp.fixedText(args[2])
 		if w, ok := sp.moment(args[0]); ok && ok1 && ok2 && stepsOf(from, w) && stepsOf(to, w) {
 			return spread{true, w}
 		}

@@ -94,21 +94,34 @@ func rounded(ctx *sql.Context, e sql.Expression) (sql.Expression, bool) {
 }
 
 // rising is the column of which an expression is one that never falls as the column grows: itself,
-// or its quotient or product with a positive constant; nil for others.
+// its quotient or product with a positive constant, its sum or difference with a constant; nil for
+// others.
 func (sp *space) rising(e sql.Expression) *rel.Base {
 	switch e := tree.Unalias(e).(type) {
 	case *expression.GetField:
 		return sp.base(e)
 	case *expression.Div:
-		if _, ok := wholeConstant(e.RightChild); ok {
+		if n, ok := number(e.RightChild); ok && n > 0 {
 			return sp.rising(e.LeftChild)
 		}
 	case *expression.Arithmetic:
-		if _, ok := wholeConstant(e.RightChild); ok && e.Op == "*" {
+		if n, ok := number(e.RightChild); ok && (e.Op == "+" || e.Op == "-" || e.Op == "*" && n > 0) {
 			return sp.rising(e.LeftChild)
 		}
 	}
 	return nil
+}
+
+// number is a constant that is a number.
+func number(e sql.Expression) (float64, bool) {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return 0, false
+	}
+	if _, text := l.Value().(string); text {
+		return 0, false
+	}
+	return tree.Float(l.Value())
 }
 
 // numbers is the least and the greatest value of a column of numbers, as its domain and the
