@@ -159,6 +159,26 @@ func TestWarningsAsErrors(t *testing.T) {
 	ann.refused(1231, "42000", "SET dp_warnings = 'loud'")
 }
 
+// TestPilotsWarnNobody: a pilot's rows are seen by nobody, so what is weak in them ends no statement
+// and warns of nothing.
+func TestPilotsWarnNobody(t *testing.T) {
+	i := startWith(t, "", seeded(t, "pilots", 1))
+	root := i.root()
+	people(t, root, 3000)
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("USE d", "SET dp_warnings = 'error'", "SET dp_epsilon = 0.5", "SET dp_pilot = 0.3", "SET dp_target_error = 0.002")
+	ann.query("SELECT AVG(CASE WHEN age < 46 THEN -1 ELSE 1 END) FROM people")
+	if codes, texts := warned(t, ann); codes != "" {
+		t.Errorf("got %s", texts)
+	}
+	testenv.Until(t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+		return ann.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'answered' AND account_type = 'table'") == "2"
+	})
+	if got := fmt.Sprint(ann.query("SELECT remark FROM dp.ledger WHERE account_type = 'table' AND outcome = 'answered' ORDER BY id")); got != "[[1 of 1 values with a wide error] [NULL]]" {
+		t.Errorf("the pilot and the query have the remarks %s", got)
+	}
+}
+
 // TestWarningsInTheLedger: the record of a charge says what was remarked on its answer, without
 // literals of the statement; a replay and an answer without a remark say nothing.
 func TestWarningsInTheLedger(t *testing.T) {

@@ -91,6 +91,9 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 // dp_warnings = 'error' one of them that is a warning ends the statement. The answers have been
 // paid for and kept by then, and the statement without that parameter has the same releases.
 func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, apart reconcile.Apart, charged bool) error {
+	if e.statement.Pilot {
+		return nil
+	}
 	list := remarks(e.statement, answers)
 	if n := apart.Absent + apart.Off; n > 0 {
 		list = append(list, totalsRemark(apart))

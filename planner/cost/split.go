@@ -76,7 +76,7 @@ func (s *Divider) Finish() error {
 	if err != nil {
 		return err
 	}
-	st := &plan.Statement{Text: s.ctx.Query(), Strict: s.params.Strict()}
+	st := &plan.Statement{Text: s.ctx.Query(), Strict: s.params.Strict(), Pilot: settings.PilotOf(s.ctx).Share > 0}
 	entities := map[string]privacy.Loss{}
 	for _, d := range s.aggregations {
 		if err := s.complete(d, accounts); err != nil {

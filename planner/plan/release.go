@@ -25,6 +25,9 @@ type Statement struct {
 	Epsilon, Rho float64
 	// Totals says which releases sum up others.
 	Totals []Total
+	// Pilot says that it runs for what its answers tell of errors: nobody sees its rows, and nobody
+	// is told remarks on them.
+	Pilot bool
 	// Strict says that an answer which a warning is about ends the statement (dp_warnings).
 	Strict bool
 	// Ranges are of columns of the result that are computed from several answers.
