@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -105,6 +106,9 @@ func TestDifferences(t *testing.T) {
 				return
 			}
 			compared["protected"]++
+			if d.missing {
+				got.rows = withoutNobody(t, got.rows)
+			}
 			if err != nil {
 				t.Errorf("protected: %v\n%s", err, d.text)
 			} else if diff := d.compare(got, want, d.tolerance()); diff != "" {
@@ -116,6 +120,22 @@ func TestDifferences(t *testing.T) {
 	if compared["public"] < 300 || compared["protected"] < 200 {
 		t.Errorf("got %v statements compared, want 300 and more", compared)
 	}
+}
+
+// withoutNobody leaves out the group of the missing side of a LEFT JOIN, which is there because
+// public facts allow for it, and which nobody is in.
+func withoutNobody(t *testing.T, rows [][]string) [][]string {
+	t.Helper()
+	var kept [][]string
+	for _, row := range rows {
+		if slices.ContainsFunc(row, func(c string) bool { x, err := strconv.ParseFloat(c, 64); return c != "NULL" && (err != nil || x != 0) }) {
+			kept = append(kept, row)
+		}
+	}
+	if len(kept) != len(rows)-1 {
+		t.Errorf("%d of %d rows are of nobody, want one", len(rows)-len(kept), len(rows))
+	}
+	return kept
 }
 
 // asked is what MariaDB is asked.

@@ -94,12 +94,14 @@ select count(*) `total_count` from (SELECT
       shop.orders AS `orders`
   GROUP BY 1) AS original_query;
 -- joins
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT
       `products`.category `products__category`, sum(`orders`.qty) `orders__qty`
     FROM
       shop.orders AS `orders`
 LEFT JOIN shop.products AS `products` ON `orders`.product_id = `products`.id
   GROUP BY 1 ORDER BY 2 DESC LIMIT 10000;
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT
       `customers`.segment `customers__segment`, sum(`orders`.amount) `orders__total`
     FROM

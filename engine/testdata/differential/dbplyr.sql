@@ -42,6 +42,7 @@ FROM (
 ) AS `q01`
 GROUP BY `region`
 HAVING (COUNT(*) > 10.0);
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT `region`, AVG(`amount`) AS `m`
 FROM (
   SELECT `LHS`.*, `region`
@@ -50,6 +51,7 @@ FROM (
     ON (`LHS`.`customer_id` = `RHS`.`id`)
 ) AS `q01`
 GROUP BY `region`;
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT `category`, COUNT(*) AS `n`
 FROM (
   SELECT `orders`.*, `title`, `category`, `price`

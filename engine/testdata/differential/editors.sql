@@ -10,6 +10,7 @@ select date_format(placed, '%Y-%m') as month, count(distinct customer_id) as cus
 select year(placed) as y, month(placed) as m, sum(amount) as revenue from orders group by y, m order by y, m;
 select yearweek(placed) as w, count(*) as n from orders group by w order by w;
 select yearweek(placed, 1) as w, count(*) as n from orders group by w order by w;
+-- @within 1e-3
 select concat(year(placed), '-Q', quarter(placed)) as q, sum(amount) as revenue from orders group by q order by q;
 select last_day(placed) as d, count(*) as n from orders group by d order by d;
 select dayname(placed) as d, count(*) as n from orders group by d order by d;

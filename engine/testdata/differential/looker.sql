@@ -180,6 +180,7 @@ SELECT
 FROM by_customer
 LIMIT 500;
 -- joined views
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT
     regions.country AS `regions.country`,
     COUNT(DISTINCT customers.id ) AS `customers.count`

@@ -49,6 +49,7 @@ SELECT (WEEK(`orders`.`placed`, 6)) AS `placed`, COUNT(*) AS `count`, AVG(`order
 SELECT MONTH(`orders`.`placed`) AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY MONTH(`orders`.`placed`) ORDER BY MONTH(`orders`.`placed`) ASC;
 
 -- the quarter of the year
+-- @within 2e-3
 SELECT QUARTER(`orders`.`placed`) AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY QUARTER(`orders`.`placed`) ORDER BY QUARTER(`orders`.`placed`) ASC;
 
 
@@ -64,6 +65,7 @@ SELECT `source`.`status` AS `status`, `source`.`count` AS `count` FROM (SELECT `
 -- bins
 SELECT (FLOOR(((`customers`.`age` - 10.0) / 10.0)) * 10.0) + 10.0 AS `age`, COUNT(*) AS `count` FROM `customers` GROUP BY (FLOOR(((`customers`.`age` - 10.0) / 10.0)) * 10.0) + 10.0 ORDER BY (FLOOR(((`customers`.`age` - 10.0) / 10.0)) * 10.0) + 10.0 ASC;
 -- a join with a public table
+-- @missing the join may find nothing, so that NULL is a public key
 SELECT `Products`.`category` AS `Products__category`, SUM(`orders`.`qty`) AS `sum` FROM `orders` LEFT JOIN `products` AS `Products` ON `orders`.`product_id` = `Products`.`id` GROUP BY `Products`.`category` ORDER BY `Products`.`category` ASC;
 -- a join of two tables of the same persons
 SELECT `Customers`.`region` AS `Customers__region`, AVG(`orders`.`amount`) AS `avg` FROM `orders` INNER JOIN `customers` AS `Customers` ON `orders`.`customer_id` = `Customers`.`id` GROUP BY `Customers`.`region` ORDER BY `Customers`.`region` ASC;

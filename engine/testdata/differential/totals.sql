@@ -1,6 +1,7 @@
 -- Totals of pivot tables: WITH ROLLUP, whose levels are releases of their own on protected rows. MariaDB has no GROUPING().
 
 SELECT status, COUNT(*) AS n FROM shop.orders GROUP BY status WITH ROLLUP;
+-- @within 1e-3
 SELECT status, SUM(amount) AS revenue, AVG(amount) AS mean FROM shop.orders GROUP BY status WITH ROLLUP;
 SELECT status, channel, COUNT(*) AS n FROM shop.orders GROUP BY status, channel WITH ROLLUP;
 SELECT status, channel, SUM(qty) AS pieces FROM shop.orders WHERE qty > 2 GROUP BY status, channel WITH ROLLUP;
