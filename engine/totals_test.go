@@ -92,7 +92,7 @@ func TestRollupsAddUp(t *testing.T) {
 		}
 	}
 	plan := fmt.Sprint(root.query("EXPLAIN SELECT shop, COUNT(*) FROM d.visits GROUP BY shop WITH ROLLUP"))
-	if !strings.Contains(plan, "totals of visits.shop: 1 values agree by weighted least squares") {
+	if !strings.Contains(plan, "totals of visits.shop: one value agrees by weighted least squares") {
 		t.Error(plan)
 	}
 	row := root.query("SELECT (SELECT COUNT(*) FROM d.visits), SUM(c) FROM (SELECT day, COUNT(*) AS c FROM d.visits GROUP BY day) x")[0]

@@ -26,7 +26,7 @@ func (s *Statement) totalLines(r *Release) []string {
 	var out []string
 	for _, t := range s.Totals {
 		if t.Of == r {
-			out = append(out, fmt.Sprintf("totals of %s: %d values agree by weighted least squares", KeyNames(t.Under), len(t.Values)))
+			out = append(out, fmt.Sprintf("totals of %s: %s by weighted least squares", KeyNames(t.Under), agreeing(len(t.Values))))
 		}
 	}
 	return out
@@ -61,4 +61,11 @@ func (s *Statement) verifyTotals(known map[*Release]bool) error {
 
 func (v ValueAt) in(r *Release) bool {
 	return v.Aggregate >= 0 && v.Aggregate < len(r.Aggregates) && v.Part >= 0 && v.Part < len(r.Aggregates[v.Aggregate].ErrorBars)
+}
+
+func agreeing(values int) string {
+	if values == 1 {
+		return "one value agrees"
+	}
+	return fmt.Sprintf("%d values agree", values)
 }

@@ -46,7 +46,7 @@ func Nodes(nodes []Node) ([]Result, Apart) {
 	for _, v := range f.order { // parents first
 		if f.top(v) {
 			f.up(v)
-			f.down(v, nil)
+			f.down(v, 1, guess{})
 			f.show(v, out)
 		}
 	}
@@ -60,15 +60,15 @@ type forest struct {
 	order    []int // parents before their children
 	linked   []bool
 	cuts     bool
-	// what a node is weighed by: of its noise, and of its cut about what was added
-	variance []float64
-	below    []guess // of a node, by it and what is under it
-	final    []guess // by all that is connected with it
+	least    float64   // variance of an exact number: it weighs as much as can be computed with
+	below    []guess   // of a node, by it and what is under it
+	own      []float64 // share of the node's own number in below; the sum of its parts has the rest
+	final    []guess   // by all that is connected with it
 }
 
 func newForest(nodes []Node) *forest {
 	n := len(nodes)
-	f := &forest{nodes: nodes, children: make([][]int, n), linked: make([]bool, n), variance: make([]float64, n), below: make([]guess, n), final: make([]guess, n)}
+	f := &forest{nodes: nodes, children: make([][]int, n), linked: make([]bool, n), below: make([]guess, n), own: make([]float64, n), final: make([]guess, n)}
 	most := 0.0
 	for i, v := range nodes {
 		if v.Parent >= 0 {
@@ -77,15 +77,12 @@ func newForest(nodes []Node) *forest {
 			f.order = append(f.order, i)
 		}
 		f.cuts = f.cuts || v.Cut.Up != nil || v.Cut.Down != nil
-		f.variance[i] = v.Noise*v.Noise + spread(v.Cut)
-		most = max(most, f.variance[i])
+		most = max(most, v.Noise*v.Noise+spread(v.Cut))
 	}
 	for i := 0; i < len(f.order); i++ {
 		f.order = append(f.order, f.children[f.order[i]]...)
 	}
-	for i := range f.variance { // an exact number weighs as much as can be computed with
-		f.variance[i] = max(f.variance[i], 1e-12*most, math.SmallestNonzeroFloat64/1e-30)
-	}
+	f.least = max(1e-12*most, 1e-290)
 	return f
 }
 
@@ -146,49 +143,52 @@ func rounding(n Node) float64 {
 	return math.Pow10(-n.Digits) / 2
 }
 
-// up fills below for a node and what is under it.
+// up fills below for a node and what is under it: of an inner node the mean of its own number and
+// the sum of its parts, each weighed by the other's variance.
 func (f *forest) up(v int) {
-	own := f.own(v)
-	f.below[v] = own
+	f.below[v], f.own[v] = f.alone(v), 1
 	if !f.linked[v] {
 		return
 	}
-	sum := guess{}
-	for _, c := range f.children[v] {
-		f.up(c)
-		sum = sum.plus(f.below[c])
-	}
-	f.below[v] = own.with(sum)
+	sum := f.sumUp(v, f.up)
+	a := sum.total() / (f.below[v].total() + sum.total())
+	f.below[v], f.own[v] = f.below[v].times(a).plus(sum.times(1-a)), a
 }
 
-// down fills final for a node and what is under it, given what all other nodes say of it; nil where
-// there are none.
-func (f *forest) down(v int, others *guess) {
-	f.final[v] = f.below[v]
-	if others != nil {
-		f.final[v] = f.below[v].with(*others)
+// sumUp adds up below of the parts of a node, after f has been called with each.
+func (f *forest) sumUp(v int, first func(int)) guess {
+	sum := guess{}
+	for _, c := range f.children[v] {
+		first(c)
+		sum = sum.plus(f.below[c])
 	}
+	return sum
+}
+
+// down fills final for what is under a top. A part takes from the difference of its total and the
+// sum of the parts in proportion to its covariance with that sum.
+//
+// final of a node is share·below + others, where others has nothing of what is under the node. So
+// the terms that are added up here are made of different released numbers.
+func (f *forest) down(v int, share float64, others guess) {
+	f.final[v] = f.below[v].times(share).plus(others)
 	if !f.linked[v] {
 		return
 	}
-	all := f.own(v)
-	if others != nil {
-		all = all.with(*others)
-	}
-	sum := guess{}
+	sum := f.sumUp(v, func(int) {})
+	left := 1 - share*(1-f.own[v]) // of the sum of the parts, what the total does not follow
+	rest := f.alone(v).times(share * f.own[v]).plus(others)
 	for _, c := range f.children[v] {
-		sum = sum.plus(f.below[c])
-	}
-	for _, c := range f.children[v] {
-		rest := all.minus(sum.without(f.below[c]))
-		f.down(c, &rest)
+		b := f.below[c]
+		beta := (b.variance + b.cut*sum.cut) / sum.total()
+		f.down(c, 1-beta*left, rest.minus(sum.without(b).times(left)).times(beta))
 	}
 }
 
-// own is what a node says of itself.
-func (f *forest) own(v int) guess {
+// alone is what a node says of itself.
+func (f *forest) alone(v int) guess {
 	n := f.nodes[v]
-	g := guess{value: n.Value, variance: f.variance[v], noise: n.Noise * n.Noise, added: n.Cut.Added}
+	g := guess{value: n.Value, variance: max(n.Noise*n.Noise, f.least), cut: math.Sqrt(spread(n.Cut)), noise: n.Noise * n.Noise, added: n.Cut.Added}
 	if f.cuts {
 		g.above, g.under = new(ends), new(ends)
 		for k, alpha := range risks {
@@ -210,14 +210,14 @@ func (f *forest) show(v int, out []Result) {
 
 func (f *forest) place(v int, shown float64, out []Result) {
 	g := f.final[v]
-	out[v] = Result{Changed: true, Shown: shown, Value: g.value, Noise: math.Sqrt(g.noise), Cut: g.cut()}
+	out[v] = Result{Changed: true, Shown: shown, Value: g.value, Noise: math.Sqrt(g.noise), Cut: g.law()}
 	if !f.linked[v] {
 		return
 	}
 	under := f.children[v]
 	parts := make([]part, len(under))
 	for i, c := range under {
-		parts[i] = part{f.final[c].value, f.below[c].variance, f.nodes[c].NonNegative}
+		parts[i] = part{f.final[c].value, f.below[c].total(), f.nodes[c].NonNegative}
 	}
 	for i, x := range share(shown, parts, f.nodes[v].Digits) {
 		f.place(under[i], x, out)
