@@ -159,8 +159,8 @@ func TestWarningsAsErrors(t *testing.T) {
 	ann.refused(1231, "42000", "SET dp_warnings = 'loud'")
 }
 
-// TestPilotsWarnNobody: a pilot's rows are seen by nobody, so what is weak in them ends no statement
-// and warns of nothing.
+// TestPilotsWarnNobody: a pilot's rows are seen by nobody, so what is weak in them ends no
+// statement and warns of nothing.
 func TestPilotsWarnNobody(t *testing.T) {
 	i := startWith(t, "", seeded(t, "pilots", 1))
 	root := i.root()
