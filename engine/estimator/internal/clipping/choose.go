@@ -126,15 +126,18 @@ func (s *side) risk(i int, mean, noise, other float64) float64 {
 	}
 	risk := 0.0
 	for _, f := range s.fits {
-		cut := 0.0
+		doubt, cut := 0.0, 0.0
 		if i < len(f.cut) {
-			cut = f.cut[i]
+			doubt, cut = f.doubt(i), f.cut[i]
 		}
 		d, total := cut-mean, f.total+other
-		risk += f.weight * min((d*d+distrust*distrust*cut*cut+noise*noise)/(total*total), 100)
+		risk += f.weight * min((d*d+doubt*doubt+noise*noise)/(total*total), 100)
 	}
 	return risk
 }
+
+// doubt is how far what a law says is beyond radius number i may be off.
+func (f *fit) doubt(i int) float64 { return math.Hypot(distrust*f.cut[i], f.rough[i]) }
 
 // persons is the number of persons up to the octave that the answer counts on.
 func (s *side) persons() float64 {

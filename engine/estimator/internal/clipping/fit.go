@@ -11,6 +11,8 @@ const (
 	wideOctaves = 5
 	// misfit is the relative deviation of a true law's mass of an octave from that of the library.
 	misfit = 0.25
+	// misplaced is the share of an octave's persons who may be elsewhere in it than the law says
+	misplaced = 0.1
 	// outlier is the squared deviation, in variances, from which on a count is taken not to follow
 	// the law: it then weighs little against it, and the count itself is believed.
 	outlier = 9
@@ -46,6 +48,8 @@ type fit struct {
 	wide   []float64 // the same, up to wide
 	// standard deviation of what is beyond it, up to wide, among persons drawn by the law
 	spread []float64
+	// how far what is beyond it may be off, as the law may misplace persons within the octave
+	rough []float64
 }
 
 // newSide fits the library to counts; ok is false where nothing stands out.
@@ -199,7 +203,7 @@ func (s *side) fit(p place) fit {
 	masses := make([]float64, s.wide+1)
 	_, inside := l.masses(masses, p.octave)
 	scale := math.Exp2(float64(p.octave))
-	f := fit{cut: make([]float64, len(s.radii)), wide: make([]float64, len(s.radii)), spread: make([]float64, len(s.radii))}
+	f := fit{cut: make([]float64, len(s.radii)), wide: make([]float64, len(s.radii)), spread: make([]float64, len(s.radii)), rough: make([]float64, len(s.radii))}
 	var near, far moments // of the persons above the octave
 	for k := s.wide; k >= 0; k-- {
 		q := masses[k] * (1 - p.spike) / inside
@@ -229,6 +233,9 @@ func (s *side) fit(p place) fit {
 			}
 			f.wide[at] = far.beyond(radius) + persons*excess
 			f.spread[at] = math.Sqrt(far.beyond2(radius) + 1.5*persons*excess*excess)
+			if edge := math.Exp2(float64(k)); radius < edge {
+				f.rough[at] = misplaced * persons * (edge - radius) * (edge - radius) / edge
+			}
 		}
 		switch {
 		case k == s.top+1:

@@ -46,8 +46,8 @@ func (l Lengths) Radius(noise2, aligned float64) (radius float64, ok bool) {
 	for i, r := range s.radii {
 		risk, grown := 0.0, total/max(total-cuts[i], total/100)
 		for _, f := range s.fits {
-			d, lost := f.cut[i]-cuts[i], distrust*f.cut[i]
-			bias, noise := aligned*aligned*(d*d+lost*lost), noise2*r*r*grown*grown
+			d, doubt := f.cut[i]-cuts[i], f.doubt(i)
+			bias, noise := aligned*aligned*(d*d+doubt*doubt), noise2*r*r*grown*grown
 			risk += f.weight * min((bias+noise)/(f.total*f.total), 100)
 		}
 		if risk < best {
@@ -107,7 +107,8 @@ func (s *side) loss(f fit, radius float64) Loss {
 	cut, wide := between(f.cut), between(f.wide)
 	persons := max(0, (f.wide[at-1]-f.wide[at])/(high-low))
 	left := max(radius, f.total-cut)
-	return Loss{f.weight, cut / left, wide / left, between(f.spread) / left, min(1, persons*radius/left)}
+	spread := math.Hypot(between(f.spread), math.Hypot(distrust*cut, between(f.rough)))
+	return Loss{f.weight, cut / left, wide / left, spread / left, min(1, persons*radius/left)}
 }
 
 // together takes neighbours together until few are left, each of about the same weight.
