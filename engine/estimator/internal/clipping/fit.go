@@ -32,6 +32,7 @@ type place struct {
 // side are the counts of one side and what is taken from them.
 type side struct {
 	counts []float64
+	empty  []float64 // surprise of each count up to wide, were its bucket empty
 	sigma  float64
 	real   bool      // totals are not whole numbers
 	top    int       // the last octave that the answer counts on
@@ -84,9 +85,10 @@ func (s *side) places() []place {
 	library := laws()
 	noisy := 0.0 // of all buckets, as if they were empty
 	for _, c := range s.counts[:s.wide+1] {
-		noisy += surprise(c * c / (s.sigma * s.sigma))
+		s.empty = append(s.empty, surprise(c*c/(s.sigma*s.sigma)))
+		noisy += s.empty[len(s.empty)-1]
 	}
-	masses := make([]float64, s.wide+1)
+	masses, best := make([]float64, s.wide+1), math.Inf(-1)
 	bulk := fullest(s.counts[:s.top+1])
 	for i := range library {
 		for octave := -2; octave <= s.top; octave++ {
@@ -103,10 +105,13 @@ func (s *side) places() []place {
 				}
 				p := place{law: i, octave: octave, spike: spike}
 				s.weigh(&p, masses, low, inside, noisy)
-				out = append(out, p)
+				if best = max(best, p.weight); p.weight >= best+leastWeight {
+					out = append(out, p)
+				}
 			}
 		}
 	}
+	out = slices.DeleteFunc(out, func(p place) bool { return p.weight < best+leastWeight })
 	slices.SortFunc(out, func(a, b place) int {
 		switch {
 		case a.weight > b.weight:
@@ -116,11 +121,7 @@ func (s *side) places() []place {
 		}
 		return 0
 	})
-	n := 0
-	for n < len(out) && n < mostFits && out[n].weight >= out[0].weight+leastWeight {
-		n++
-	}
-	return out[:n]
+	return out[:min(len(out), mostFits)]
 }
 
 // masses writes the masses of a law moved by octaves, what is below 1 in bucket 0; low is the first
@@ -179,17 +180,18 @@ func (s *side) weigh(p *place, masses []float64, low int, inside, noisy float64)
 	estimate()
 	estimate()
 	odd, product, logs := noisy, 1.0, 0.0
-	add := func(c, q float64) {
+	add := func(k int, q float64) {
 		mu := n * q
 		v := noise + mu + misfit*misfit*mu*mu
-		odd += surprise((c-mu)*(c-mu)/v) - surprise(c*c/noise)
+		d := s.counts[k] - mu
+		odd += surprise(d*d/v) - s.empty[k]
 		if product *= v / noise; product > 1e200 {
 			logs, product = logs+math.Log(product), 1
 		}
 	}
-	add(s.counts[0], first)
+	add(0, first)
 	for k := low; k < high; k++ {
-		add(s.counts[k], masses[k]*share)
+		add(k, masses[k]*share)
 	}
 	p.persons = n
 	p.weight = -(odd+logs+math.Log(product))/2 - math.Log(bend)/2 - math.Log(n)
