@@ -91,7 +91,7 @@ func totalsRemark(a reconcile.Apart) remark.Remark {
 }
 
 // plainKey is the name of a grouping expression that is a column.
-var plainKey = regexp.MustCompile("^(?:[\\w$]+\\.)?([\\w$]+)$")
+var plainKey = regexp.MustCompile(`^(?:[\w$]+\.)?([\w$]+)$`)
 
 // declaration is how a DBA declares the keys of a release. It names the column where the key is one
 // and the statement reads one table.
