@@ -47,7 +47,7 @@ type release struct {
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
 //	profile  2 %     from 4 to 255 groups: how much there is in each, for the shape of the noise (shape.go)
-//	norms    3–10 %  histogram of ‖y‖_w for C, the radius of least error (cost)
+//	norms    3–15 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
@@ -59,11 +59,12 @@ type release struct {
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
-// Counts and sums come as they are, unbiased but for the few persons beyond the radius, and may be
-// negative. A mean is NaN where its noisy number of rows (of persons, for PersonMean) is under 5
-// standard deviations. Where n̂ is too small for the searches, or no norm stands out from the
-// noise, sums and means are NaN and the counts are answered with what is left of the loss; without
-// counts it is TooFew.
+// What the radius is expected to take from a count or a sum is added, and the error says what it
+// may be (lost.go); they may be negative. A mean is NaN where its noisy number of rows (of persons,
+// for PersonMean) is under 5 standard deviations. Where n̂ is too small for the searches, or no
+// norm stands out from the noise, sums and means are NaN and the counts are answered with what is
+// left of the loss. It is TooFew where there are no counts, or where no norm of theirs stands out
+// either and the public limit of norms is not narrow.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err

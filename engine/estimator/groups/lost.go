@@ -23,9 +23,6 @@ import (
 // in a group is of a person beyond the radius.
 const unlike = 0.5
 
-// leastAdded is the least loss that is added, in standard deviations of the noise.
-const leastAdded = 0.5
-
 // clip is a radius and what laws of norms say that it takes; losses is nil, and known true, where
 // it takes nothing.
 type clip struct {
@@ -54,10 +51,7 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	cut := estimator.Cut{Added: v * lostOf(s.losses)}
-	if math.Abs(cut.Added) < leastAdded*sigma {
-		cut.Added = 0
-	}
+	cut := estimator.Cut{Added: clipping.Added(v*lostOf(s.losses), sigma)}
 	one := p.Measure.count() || p.total.lo >= 0 || p.total.hi <= 0
 	size := math.Abs(v)
 	if one {

@@ -9,7 +9,8 @@ import (
 	"scrim/engine/estimator/internal/scalar"
 )
 
-// MinPersons implements estimator.Estimator: counts are always answered.
+// MinPersons implements estimator.Estimator: 0 where there are counts, which are told wherever
+// norms stand out.
 func (r release) MinPersons() int64 {
 	if r.counts != nil {
 		return 0

@@ -73,7 +73,8 @@ const vectorNormLimit = 1 << 61
 // diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
-// MinPersons, or when the noisy number of rows S₂ is under three times its noise.
+// MinPersons, when no norm stands out from the noise, or when the noisy number of rows S₂ is under
+// three times its noise.
 func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err

@@ -34,6 +34,15 @@ type Choice struct {
 // than this makes no answer better.
 const leastAdded = 0.5
 
+// Added is what is added to a sum for a cut that is expected, in the units of both: nothing where
+// it is little beside the sum's noise, of standard deviation sigma.
+func Added(cut, sigma float64) float64 {
+	if math.Abs(cut) < leastAdded*sigma {
+		return 0
+	}
+	return cut
+}
+
 // leastNoises is the least number of standard deviations of its noise that an answer has.
 const leastNoises = 2.5
 
@@ -41,9 +50,7 @@ const leastNoises = 2.5
 // the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
 // nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
-	if math.Abs(c.Cut) < leastAdded*hidden.Sigma() {
-		c.Cut = 0
-	}
+	c.Cut = Added(c.Cut, hidden.Sigma())
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
 	small := math.Abs(sum+c.Cut) < leastNoises*hidden.Sigma()
 	if c.Risk > mostRisk || small && !c.bothSigns {
