@@ -42,6 +42,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if d.Public && len(d.Keys) > 0 && len(d.Aggregates) == 0 {
 		return s.declaredKeys(g, d, outputs)
 	}
+	d.Other = !d.Public && len(d.Aggregates) > 0 && s.params.KeepsKeys()
 	if !d.Pure { // a vector of means has no pure mechanism that is better than its columns'
 		s.releases.Vectorize(d, outputs)
 	}

@@ -22,6 +22,7 @@ type answer struct {
 type answerGroup struct {
 	Number    int        // the public group number
 	Key       []keyValue // the parts of a privately selected key
+	Other     bool       // it is that of all keys that were not selected
 	Estimates []estimator.Estimate
 }
 
@@ -101,10 +102,20 @@ func (a *answer) ordered(r *plan.Release) []answerGroup {
 
 // compare compares two groups by key k.
 func (g *answerGroup) compare(h *answerGroup, r *plan.Release, k int) int {
-	if r.Selection == nil {
+	switch {
+	case r.Selection == nil:
 		return g.place(r, k) - h.place(r, k)
+	case g.Other || h.Other: // it is the last one
+		return bit(g.Other) - bit(h.Other)
 	}
 	return compareKeys(g.Key[k:k+1], h.Key[k:k+1])
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // place is the place of a public group's key k in its domain.
@@ -128,6 +139,9 @@ func (g *answerGroup) keys(r *plan.Release) ([]any, error) {
 			n /= len(d)
 		}
 		return out, nil
+	}
+	if g.Other {
+		return out, nil // all NULL
 	}
 	for i, k := range r.Keys {
 		v, err := k.Decode(g.Key[i].raw())

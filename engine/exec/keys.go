@@ -32,6 +32,12 @@ func selectedKeys(r *plan.Release, groups int) groupKeys {
 	return groupKeys{len(r.Keys), len(r.Keys), groups}
 }
 
+// numberedKeys are those of a release of so many groups, of which the last is of the keys that were
+// not selected: its scans number them.
+func numberedKeys(r *plan.Release, groups int) groupKeys {
+	return groupKeys{len(r.Keys), 1, groups}
+}
+
 // leading is the number of columns at the front of what arrives that name the group: 0 or 1.
 func (k groupKeys) leading() int { return min(k.keys, 1) }
 

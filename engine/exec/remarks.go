@@ -32,7 +32,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			continue
 		}
 		if r.Selection != nil {
-			list = append(list, keysRemark(s, r, len(a.Groups)))
+			list = append(list, keysRemark(s, r, a))
 		}
 		groups := a.shown(r)
 		for _, o := range r.Output {
@@ -67,15 +67,19 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 
 // keysRemark is about keys that are selected privately, of which so many are answered: their number
 // is released, and the threshold is public. How many keys were not selected is private.
-func keysRemark(s *plan.Statement, r *plan.Release, groups int) remark.Remark {
-	rule := plan.KeysRule(r.Selection)
+func keysRemark(s *plan.Statement, r *plan.Release, a *answer) remark.Remark {
+	groups, rule := len(a.Groups), plan.KeysRule(r.Selection)
+	if r.Other {
+		return remark.New(remark.KeysTogether, "%d keys (%s) are answered each by itself, those that have %s. The row whose keys are NULL holds all others, and the rows without a key.", groups-1, plan.KeyNames(r), rule).
+			With("Declared keys are all answered: %s.", declaration(r))
+	}
 	if groups == 0 {
 		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
 			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", larger(s), declaration(r)).
 			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
-		With("Declared keys are all answered: %s.", declaration(r))
+		With("Declared keys are all answered: %s; SET %s = '%s' adds a row of what is left out.", declaration(r), params.Keys.Name, params.KeysKeep)
 }
 
 // totalsRemark is about totals that were left as they were released.

@@ -26,15 +26,21 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Rele
 	if r.Selection != nil {
 		progress.begin("key selection")
 		var err error
-		if chosen, err = x.selects(ctx, snap, r, secrets); err != nil || len(chosen.keys) == 0 {
+		if chosen, err = x.selects(ctx, snap, r, secrets); err != nil || len(chosen.keys) == 0 && !r.Other {
 			return a, err
 		}
-		keys = selectedKeys(r, len(chosen.keys))
+		if keys = selectedKeys(r, len(chosen.keys)); r.Other {
+			keys = numberedKeys(r, len(chosen.keys)+1)
+		}
 	}
 	for g := range keys.groups {
 		a.Groups = append(a.Groups, answerGroup{Number: g})
-		if chosen != nil {
-			a.Groups[g].Key = chosen.keys[g]
+		switch group := &a.Groups[g]; {
+		case chosen == nil:
+		case g < len(chosen.keys):
+			group.Key = chosen.keys[g]
+		default:
+			group.Other = true
 		}
 	}
 	if size := answerSize(r, keys.groups); size > x.Memory {

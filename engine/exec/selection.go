@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"scrim/engine/estimator/noise"
@@ -50,7 +49,7 @@ func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Rel
 	if err == nil {
 		err = d.decide()
 	}
-	if s.keys = d.kept; err != nil || len(s.keys) == 0 {
+	if s.keys = d.kept; err != nil || len(s.keys) == 0 && !r.Other {
 		return s, err
 	}
 	slices.SortFunc(s.keys, compareKeys)
@@ -131,9 +130,12 @@ func (s *selection) numbered() [][]any {
 }
 
 // scanSQL is scan i with the group's number in the place of the keys, without the rows of keys that
-// were not selected, and whether it takes the scan's arguments.
+// were not selected unless they are a group, and whether it takes the scan's arguments.
 func (s *selection) scanSQL(i int) (sql string, args bool) {
 	n, scan := len(s.release.Keys), s.release.Scans[i]
+	if s.release.Other {
+		return "WITH " + plan.SelectedKeys + " AS (SELECT * FROM " + s.kept + ") " + scan.SQL, true
+	}
 	from := s.rows
 	if i > 0 {
 		from, args = "("+scan.SQL+")", true
@@ -150,7 +152,7 @@ func (s *selection) scanSQL(i int) (sql string, args bool) {
 	return "SELECT " + strings.Join(items, ", ") + " FROM " + from + " AS t(" + strings.Join(all, ", ") + ") JOIN " + s.kept + " AS q ON " + strings.Join(same, " AND "), args
 }
 
-func columnName(i int) string { return "c" + strconv.Itoa(i) }
+func columnName(i int) string { return plan.SelectedKey(i) }
 
 func columnNames(n int) []string {
 	out := make([]string, n)

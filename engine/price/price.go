@@ -81,7 +81,7 @@ func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.Price
 	for _, r := range st.Releases {
 		if s := r.Selection; s != nil {
 			out = append(out, admin.PriceLine{Item: "keys", Name: plan.KeyNames(r), Fits: true, Error: math.NaN(), MinPersons: s.MinPersons(),
-				Remark: "a key is left out unless it has " + plan.KeysRule(s)})
+				Remark: unshown(r) + " unless it has " + plan.KeysRule(s)})
 		}
 		for _, a := range r.Aggregates {
 			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}
@@ -90,6 +90,14 @@ func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.Price
 		}
 	}
 	return out
+}
+
+// unshown tells what becomes of a key that is not selected.
+func unshown(r *plan.Release) string {
+	if r.Other {
+		return "a key is answered with others, in a row whose keys are NULL,"
+	}
+	return "a key is left out"
 }
 
 // expectedError is that of an aggregate: by the mechanism's formula, or scaled from an earlier

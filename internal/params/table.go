@@ -24,6 +24,9 @@ const (
 	WarningsShow  = "show"
 	WarningsError = "error"
 
+	KeysDrop = "drop" // what is in keys that are not selected is left out
+	KeysKeep = "keep" // it is answered in a row of its own
+
 	LowNRefuse = "refuse"
 	LowNNull   = "null"
 )
@@ -55,6 +58,10 @@ var (
 	GroupBy = &Parameter{Name: "dp_group_by", Kind: Words, Words: []string{Auto, GroupByVector, GroupBySeparate},
 		Places: Session | Hint | Default, Initial: "", InForce: Auto,
 		Doc: "How a GROUP BY is answered: vector: counts, sums and means of all groups in one release, in which no person is left out of any group; separate: each group by itself, with the groups of a person bounded by dp_max_groups_contributed; auto: what promises the smaller error. Where the session sets none, the table's default holds, else auto."}
+
+	Keys = &Parameter{Name: "dp_keys", Kind: Words, Words: []string{KeysDrop, KeysKeep},
+		Places: Session | Hint, Initial: KeysDrop,
+		Doc: "What becomes of the rows whose group key is not selected, where keys are not public: drop: they are left out of the result; keep: they are answered as one group more, the row whose keys are all NULL. Rows without any key are then in that row, too. It costs nothing more."}
 
 	Method = &Parameter{Name: "dp_method", Option: "method", Kind: Words,
 		Words:  []string{Auto, "clipped", "shifted", "plan", "coinpress", "person", "friendly", "cover"},
@@ -118,7 +125,7 @@ var (
 
 // All lists the parameters in the order of the documentation.
 var All = []*Parameter{
-	Epsilon, Delta, Rho, MaxGroups, GroupBy, Method, Pilot, Preview, Rewrite, TargetError, Warnings, CollectionLowN, Raw,
+	Epsilon, Delta, Rho, MaxGroups, GroupBy, Keys, Method, Pilot, Preview, Rewrite, TargetError, Warnings, CollectionLowN, Raw,
 	MaxEpsilon, MaxRowsPerUnit, MinGroupUnits, MaxPersons, ShareReplays,
 }
 

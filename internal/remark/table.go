@@ -9,6 +9,7 @@ const (
 	Clipped       Code = "CLIPPED"
 	NoBound       Code = "NO_BOUND"
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
+	KeysTogether  Code = "KEYS_TOGETHER"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
 	OutOfRange    Code = "OUT_OF_RANGE"
@@ -52,7 +53,9 @@ var Table = []Entry{
 	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",
 		"Ask at a lower level, with a larger dp_epsilon, or by another method: EXPLAIN names it."},
 	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
-		"Have a DBA declare the keys with dp_set_domain: then all are answered."},
+		"Have a DBA declare the keys with dp_set_domain: then all are answered. SET dp_keys = 'keep' answers those that are left out together, in a row of NULL keys."},
+	{KeysTogether, Note, "", "The keys are not public: those of too few persons are answered together, in the row whose keys are all NULL, with the rows that have no key.",
+		"Have a DBA declare the keys with dp_set_domain: then each is answered by itself."},
 	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
 		"Where rows have keys that are not declared, have a DBA declare them with dp_set_domain."},
 	{Declared, Note, "", "The answer is what is declared for the columns; whether there are such rows is not told.",

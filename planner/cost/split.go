@@ -296,7 +296,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 	if d.Bounded {
 		r.MaxGroups = d.MaxGroups
 	}
-	r.OneGroup = d.OneGroup
+	r.OneGroup, r.Other = d.OneGroup, d.Other
 	r.Written = d.Written
 	for _, k := range d.Keys {
 		key := plan.Key{Name: k.Name, Type: k.Type, Decode: decode(k.Type)}

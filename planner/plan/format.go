@@ -48,6 +48,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	case r.Selection != nil:
 		fmt.Fprintf(b, "%s├─ select keys %s  %s\n", indent, KeyNames(r), selectionText(r.Selection))
 		formatSteps(b, r.Selection.Steps(), indent+"│   ")
+		if r.Other {
+			fmt.Fprintf(b, "%s├─ all other keys as one group  whose keys are NULL\n", indent)
+		}
 	case len(r.Keys) > 0:
 		fmt.Fprintf(b, "%s├─ public keys %s  groups=%d\n", indent, KeyNames(r), r.Groups)
 		for _, k := range r.Written {

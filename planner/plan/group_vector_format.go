@@ -50,7 +50,11 @@ func (r *Release) groupLines(a Aggregate) []string {
 	}
 	n := fmt.Sprintf("groups=%d", r.Groups)
 	if r.Selection != nil {
-		n = fmt.Sprintf("groups=those selected, here as for %d", a.Groups.Groups)
+		n = "groups=those selected"
+		if r.Other {
+			n += " and that of all others"
+		}
+		n += fmt.Sprintf(", here as for %d", a.Groups.Groups)
 	}
 	lines := []string{fmt.Sprintf("one vector a unit  %s  columns=%d", n, len(a.Columns))}
 	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strconv"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting/privacy"
@@ -52,6 +54,9 @@ type Release struct {
 	// number of groups when all keys are public; 0 when keys are selected privately
 	Groups    int
 	Selection *partition.Selection
+	// Other says that the rows whose key is not selected are one group more, the last, which the
+	// scans other than the first number by SelectedKeys; all of its keys are NULL.
+	Other bool
 	// groups per unit that the scans keep; 0 when a unit cannot be in more than one or all are kept
 	MaxGroups int
 	Relation  estimator.Relation
@@ -106,6 +111,22 @@ type Scan struct {
 	// many groups the unit is counted for the key selection. So has the first scan of a release
 	// whose keys are selected, where these may be several.
 	Held bool
+}
+
+// SelectedKeys is the relation that the scans of a release with Release.Other read besides tables:
+// the executor puts it in front of them. It has the selected keys, column SelectedKey(i) for the
+// i-th, and g, the number of their group.
+const SelectedKeys = "scrim_selected"
+
+// SelectedKey names a column of SelectedKeys, and of the table of keys of any selection.
+func SelectedKey(i int) string { return "c" + strconv.Itoa(i) }
+
+// leading is the number of columns of a scan that name the group.
+func (r *Release) leading(scan int) int {
+	if r.Selection == nil || r.Other && scan > 0 {
+		return min(len(r.Keys), 1)
+	}
+	return len(r.Keys)
 }
 
 // SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -61,6 +62,8 @@ func (b *brokenPlan) Unwrap() []error {
 //  13. Totals are of releases of the statement without a key selection, each at most once of others
 //     and once under one, with fewer keys than what they sum up, and of groups and values that are
 //     there.
+//  14. Where keys that are not selected are a group, the first scan is for the selection alone, and
+//     all others number the groups by the keys that were selected.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -190,7 +193,13 @@ func (r *Release) verify() error {
 	if r.Selection != nil && r.Selection.Most() != r.PerUnit {
 		return fmt.Errorf("invariant 12: the selection is for %d groups a unit, the release for %d", r.Selection.Most(), r.PerUnit)
 	}
+	if r.Other && (r.Selection == nil || slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.Scan == 0 })) {
+		return fmt.Errorf("invariant 14: keys that are not selected are a group, and keys are not selected by a scan of their own")
+	}
 	for i, sc := range r.Scans {
+		if r.Other && i > 0 && !strings.Contains(sc.SQL, SelectedKeys) {
+			return fmt.Errorf("invariant 14: scan %d does not read the selected keys", i)
+		}
 		if sc.Held != (i == 0 && r.Selection != nil && r.PerUnit > 1) {
 			return fmt.Errorf("invariant 12: scan %d tells in how many groups a unit is counted (%v)", i, sc.Held)
 		}
@@ -233,10 +242,7 @@ func (r *Release) verifyVector(a Aggregate) error {
 		return fmt.Errorf("invariant 7: %s is no aggregate of vectors, or has no scan", a.Text)
 	}
 	s := r.Scans[a.Scan]
-	leading := len(r.Keys)
-	if r.Selection == nil {
-		leading = min(leading, 1)
-	}
+	leading := r.leading(a.Scan)
 	if s.Rows {
 		leading++
 	}
@@ -263,10 +269,7 @@ func (r *Release) verifyGroups(a Aggregate) error {
 	if a.Scan >= len(r.Scans) || len(r.Keys) == 0 || a.Vector != nil || !slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Vector}) {
 		return fmt.Errorf("invariant 9: %s has no scan, no keys, or another estimator", a.Text)
 	}
-	s, leading := r.Scans[a.Scan], len(r.Keys)
-	if r.Selection == nil {
-		leading = 1
-	}
+	s, leading := r.Scans[a.Scan], r.leading(a.Scan)
 	if !s.Units || s.Rows || len(a.Columns) != a.Groups.Width() || len(a.Parts) != len(a.Groups.Aggregates) {
 		return fmt.Errorf("invariant 9: %s has %d columns in a scan of units (%v), wants %d", a.Text, len(a.Columns), s.Units, a.Groups.Width())
 	}

@@ -27,6 +27,7 @@ type Aggregation struct {
 	// what would answer, or answers, all groups at once; nil where the two ways are not compared
 	GroupVector *aggregate.Aggregate
 	Pure        bool // by pure mechanisms only
+	Other       bool // what is in keys that are not selected is one group more, see other.go
 	specs       []scanSpec
 	input       sql.Node // what the GROUP BY is over
 	Scans       []plan.Scan

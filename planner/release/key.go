@@ -44,6 +44,9 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 		}
 	}
 	e.Put(d.Public, d.Groups, d.MaxGroups, d.Bounded, d.Pure, d.Choice.Together)
+	if d.Other {
+		e.Put("other")
+	}
 	return e.Sum()
 }
 

@@ -27,6 +27,8 @@ type scanSpec struct {
 	maxRows int64
 	// kept marks the groups of a unit that the key selection counts, in the scan of all groups.
 	kept bool
+	// selects makes it the scan that the keys are selected by, which no aggregate reads.
+	selects bool
 }
 
 // Scans plans the scans of an aggregation: one for all aggregates that share a pass, and further
@@ -34,8 +36,14 @@ type scanSpec struct {
 // whose rows are present or absent as a whole, and for what is answered in all groups at once,
 // which names the unit.
 func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
-	d.specs, d.input = []scanSpec{{argument: -1}}, input
+	d.specs, d.input = nil, input
+	if d.Other {
+		d.specs = append(d.specs, scanSpec{argument: -1, selects: true})
+	}
+	common := len(d.specs)
+	d.specs = append(d.specs, scanSpec{argument: -1})
 	for i, a := range d.Aggregates {
+		a.Scan = common
 		if !a.GroupVector && a.Vector == nil && !a.ByRow && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue
 		}
@@ -48,9 +56,11 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	}
 	alone := len(d.Aggregates) > 0
 	for _, a := range d.Aggregates {
-		alone = alone && a.Scan != 0
+		alone = alone && a.Scan != common
 	}
-	if alone && !d.Public && d.Aggregates[0].GroupVector {
+	if d.Other {
+		// The first scan is the key selection's.
+	} else if alone && !d.Public && d.Aggregates[0].GroupVector {
 		// What is answered in all groups at once reads every group of every person: it can serve
 		// the key selection as well.
 		d.specs[d.Aggregates[0].Scan].kept = true
@@ -60,7 +70,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	}
 	if alone {
 		// Nobody reads the common scan: drop it.
-		d.specs = d.specs[1:]
+		d.specs = slices.Delete(d.specs, common, common+1)
 		for _, a := range d.Aggregates {
 			a.Scan--
 		}
@@ -208,7 +218,7 @@ type flat struct {
 // materialise writes the innermost SELECT of a scan.
 func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*flat, error) {
 	f := &flat{index: map[*aggregate.Aggregate]string{}, whole: map[*aggregate.Aggregate]bool{}}
-	var items []string
+	var items, keys []string
 	number := ""
 	for i, k := range d.Keys {
 		if k.Image != nil {
@@ -236,7 +246,7 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 				"The group key %s has a type that cannot be a key.", k.Name)
 		}
 		name := "k" + strconv.Itoa(i)
-		items = append(items, text+" AS "+name)
+		items, keys = append(items, text+" AS "+name), append(keys, text)
 		f.groupColumns = append(f.groupColumns, name)
 		f.groupTypes = append(f.groupTypes, t)
 	}
@@ -248,6 +258,9 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 	items = append(items, u+" AS u")
 	f.unit, f.unitType = unitColumn(r.UnitExpr().Type)
 	where := []string{u + " IS NOT NULL"}
+	if spec.selects {
+		where = append(where, hasKey(keys))
+	}
 	seen := map[string]string{}
 	for _, a := range d.read(indexOfSpec(d, spec)) {
 		if a.Arg == nil {
@@ -293,6 +306,9 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 		}
 	}
 	f.sql = "SELECT " + sqltext.List(items) + s.Clause(r.With(where...))
+	if d.Other && !spec.selects {
+		f.numberSelected()
+	}
 	return f, nil
 }
 

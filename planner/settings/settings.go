@@ -48,6 +48,12 @@ func (p *Settings) Strict() bool {
 	return v.Word == params.WarningsError
 }
 
+// KeepsKeys reports whether what is in keys that are not selected is answered as one group more.
+func (p *Settings) KeepsKeys() bool {
+	v, _ := p.nearest(params.Keys)
+	return v.Word == params.KeysKeep
+}
+
 // MaxGroups returns the number of groups a unit may be in: 0 when nothing sets it.
 func (p *Settings) MaxGroups(tables []rel.Protected) int {
 	if v, set := p.nearest(params.MaxGroups); set {
