@@ -11,7 +11,7 @@ import (
 // A mean is shown where its noisy number of rows, or of persons, is at least this many standard
 // deviations of its noise, and leastRows.
 const (
-	meanZ     = 5
+	meanZ     = 3
 	leastRows = 1
 )
 
@@ -21,7 +21,10 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	e := r.blank()
 	e.Error.Cut = make([]estimator.Cut, len(e.Values))
 	for k, p := range r.layout.parts {
-		all := s.all(r.layout.width, p)
+		all := s.all(r.layout.width, p, p.first)
+		if p.Measure.mean() {
+			all = s.all(r.layout.width, p, p.first+1)
+		}
 		for g := range r.p.Groups {
 			at, to := g*r.layout.width+p.first, g*size+k
 			v, d := s.sums[at], s.sigma[at]
@@ -35,7 +38,7 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 				}
 				noise, x.Under[to] = p.means.Value(s.sigma[at]/rows), s.sigma[at+1]/rows
 				x.Centre[to] = p.means.Value(float64(centres[k].centre))
-				cut = s.lostOfMean(p.means.Value(centres[k].kappa))
+				cut = s.lostOfMean(p.means.Value(centres[k].kappa), rows, all)
 			} else {
 				of := all
 				if p.Measure == Sum {
@@ -57,11 +60,11 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	return e
 }
 
-// all adds up what a part's column has in all groups.
-func (s released) all(width int, p part) float64 {
+// all adds up what a column of a part has in all groups.
+func (s released) all(width int, p part, column int) float64 {
 	sum := 0.0
-	for at := p.first; at < len(s.sums); at += width {
-		if x := s.sums[at]; !p.Measure.count() && p.total.lo < 0 {
+	for at := column; at < len(s.sums); at += width {
+		if x := s.sums[at]; p.Measure == Sum && p.total.lo < 0 {
 			sum += math.Abs(x)
 		} else {
 			sum += x

@@ -10,13 +10,18 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// A mean's two columns count (2d)² + (κm)² in the squared norm: the number of rows enters a centred
-// mean only to second order, so that half of the weight of the differences does (mean.NewRowMean
-// has the reckoning). κ >= 1, so a person with a row has a norm of at least 1.
-const differenceWeight = 4
+// A mean's two columns count d² + (κm)² in the squared norm, so that the noise of the rows moves a
+// mean that is κ from the centre as much as that of the differences does. For one mean of all rows
+// half of that weight is best (mean.NewRowMean), where the centre is the mean's own; a group's mean
+// differs from the centre of all, and a group of few rows is answered by its number of rows. κ >=
+// 1, so a person with a row has a norm of at least 1.
 
-// spreadQuantile is the quantile of the persons' spreads that κ is.
-const spreadQuantile = 0.75
+// spreadQuantile is the quantile of the persons' spreads that κ is; it is their mean where that is
+// greater, as it is of heavy tails, up to spreadMost times the quantile.
+const (
+	spreadQuantile = 0.75
+	spreadMost     = 4
+)
 
 // search holds the looks at one part: losses 0 where there is none.
 type search struct {
@@ -70,8 +75,8 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 	return rows, sums
 }
 
-// findSpread releases κ: a quantile of ‖differences‖/‖rows‖ over groups, one number a person, of
-// persons with a row.
+// findSpread releases κ: a quantile, or the mean, of ‖differences‖/‖rows‖ over groups, one number a
+// person, of persons with a row.
 func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
 	defer func() { estimator.Free(v.Memory, spreads) }()
@@ -81,11 +86,16 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 		}
 	}
 	noisy := s.spread.Release(n, spreads)
-	count := 0.0
-	for _, c := range noisy {
-		count += c
+	count, sum, all := 0.0, 0.0, 0.0
+	top, _ := s.spread.Top(noisy)
+	for i, c := range noisy {
+		all += c
+		if i <= top {
+			count, sum = count+c, sum+c*s.spread.Edge(float64(i)-0.5)
+		}
 	}
-	return max(1, s.spread.Quantile(noisy, max(count, 1), spreadQuantile))
+	usual := s.spread.Quantile(noisy, max(all, 1), spreadQuantile)
+	return max(1, usual, min(sum/max(count, 1), spreadMost*usual))
 }
 
 // findScale releases the radius that a part would have alone; ok is false if no norm stands out.
@@ -133,7 +143,7 @@ func (l layout) weights(kappas []float64) []float64 {
 	for k, p := range l.parts {
 		w[p.first] = 1
 		if p.Measure.mean() {
-			w[p.first], w[p.first+1] = differenceWeight, kappas[k]*kappas[k]
+			w[p.first+1] = kappas[k] * kappas[k]
 		}
 	}
 	return w
@@ -152,7 +162,7 @@ func (l layout) farthest(p part, groups float64) float64 {
 		most = float64(p.total.farthest())
 	case p.declared():
 		_, radius := p.means.Middle()
-		most = math.Sqrt(1+differenceWeight) * float64(radius)
+		most = math.Sqrt2 * float64(radius)
 		if p.Measure == RowMean {
 			most *= float64(l.maxRows)
 		}

@@ -61,7 +61,7 @@ type release struct {
 //
 // What the radius is expected to take from a count or a sum is added, and the error says what it
 // may be (lost.go); they may be negative. A mean is NaN where its noisy number of rows (of persons,
-// for PersonMean) is under 5 standard deviations. Where n̂ is too small for the searches, or no
+// for PersonMean) is under 3 standard deviations. Where n̂ is too small for the searches, or no
 // norm stands out from the noise, sums and means are NaN and the counts are answered with what is
 // left of the loss. It is TooFew where there are no counts, or where no norm of theirs stands out
 // either and the public limit of norms is not narrow.
@@ -112,7 +112,7 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	needed, count := r.enough(), 0.0
 	if r.counting {
 		count = r.persons.Release(n, in.Vectors.Persons())
-		if count < float64(needed) {
+		if count < float64(r.least()) {
 			return r.few(n, in.Vectors, needed)
 		}
 		needed = scalar.Twice(count)

@@ -60,16 +60,9 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 			size = max(0, -v)
 		}
 	}
-	parts := make([]estimator.CutPart, len(s.losses))
-	for i, l := range s.losses {
-		mean, more := size*l.Wide, 0.0
-		if l.Heavy > 0 && l.Heavy < 1 {
-			odds := math.Exp(unlike) * l.Heavy / (1 - l.Heavy)
-			more = mean * (odds/(1+odds)/l.Heavy - 1)
-		}
-		drawn := l.Spread * math.Pow(size, 0.875) * math.Pow(max(all, size), 0.125)
-		parts[i] = estimator.CutPart{Weight: l.Weight, Mean: mean, StdDev: math.Hypot(more, drawn)}
-		if !one { // what is lost on the two sides of 0 need not show in the sum
+	parts := s.beyond(size, all)
+	if !one { // what is lost on the two sides of 0 need not show in the sum
+		for i, l := range s.losses {
 			parts[i].StdDev = math.Hypot(parts[i].StdDev, all*l.Wide/s.groups)
 		}
 	}
@@ -84,9 +77,25 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 	return cut
 }
 
-// lostOfMean returns laws of what a clip may move a mean by, whose rows differ from the centre by
-// kappa: the rows that are lost may have another mean than those that are left.
-func (s released) lostOfMean(kappa float64) estimator.Cut {
+// beyond returns laws of what a clip takes from a group that has size left, of all groups together.
+func (s released) beyond(size, all float64) []estimator.CutPart {
+	parts := make([]estimator.CutPart, len(s.losses))
+	for i, l := range s.losses {
+		mean, more := size*l.Wide, 0.0
+		if l.Heavy > 0 && l.Heavy < 1 {
+			odds := math.Exp(unlike) * l.Heavy / (1 - l.Heavy)
+			more = mean * (odds/(1+odds)/l.Heavy - 1)
+		}
+		drawn := l.Spread * math.Pow(size, 0.875) * math.Pow(max(all, size), 0.125)
+		parts[i] = estimator.CutPart{Weight: l.Weight, Mean: mean, StdDev: math.Hypot(more, drawn)}
+	}
+	return parts
+}
+
+// lostOfMean returns laws of what a clip may move the mean of a group by, of whose rows, of all
+// rows, it leaves so many, and which differ from the centre by kappa: the rows that are lost may
+// have another mean than those that are left.
+func (s released) lostOfMean(kappa, rows, all float64) estimator.Cut {
 	if s.whole {
 		return estimator.Cut{}
 	}
@@ -94,5 +103,9 @@ func (s released) lostOfMean(kappa float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	return clipping.CutOfMean(s.losses, kappa)[0]
+	parts := s.beyond(max(0, rows), all)
+	for i, p := range parts {
+		parts[i] = estimator.CutPart{Weight: p.Weight, StdDev: kappa * math.Hypot(p.Mean, p.StdDev) / (max(0, rows) + p.Mean)}
+	}
+	return estimator.Cut{Up: parts, Down: parts}
 }

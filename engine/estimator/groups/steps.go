@@ -21,25 +21,36 @@ func (r release) MinPersons() int64 {
 // AllPersons implements estimator.Partial: sums and means want more persons than counts do.
 func (r release) AllPersons() int64 { return r.enough() }
 
-// enough is the number of persons that sums and means want: what the searches for centres need, and
-// norms that stand out from the noise.
+// enough is the number of persons that do for sums and means: what the searches for centres need,
+// and norms of which a half in one octave stands out from the noise.
 func (r release) enough() int64 {
+	return r.wanted(func(h firstpass.Histogram) float64 { return 2 * firstpass.FarZ * h.Sigma })
+}
+
+// least is the released number of persons under which sums and means are not tried: that of enough,
+// with all norms in one octave. A search of more that sees nothing says so itself.
+func (r release) least() int64 {
+	return r.wanted(func(h firstpass.Histogram) float64 { return firstpass.NearZ * h.Sigma })
+}
+
+// wanted is the number of persons for the searches, seen for each of the histograms.
+func (r release) wanted(seen func(firstpass.Histogram) float64) int64 {
 	if !r.counting {
 		return 0
 	}
-	least := r.persons.Enough()
+	most := 0.0
 	for _, s := range r.searches {
 		if s.Measure.mean() && !s.declared() {
-			least = max(least, s.centre.MinPersons(), seen(s.spread))
+			most = max(most, float64(s.centre.MinPersons()), seen(s.spread))
 		}
 		if len(r.searches) > 1 && !s.Measure.count() {
-			least = max(least, seen(s.scale))
+			most = max(most, seen(s.scale))
 		}
 	}
 	if r.planned {
-		least = max(least, seen(r.secondHistogram()))
+		most = max(most, seen(r.secondHistogram()))
 	}
-	return max(least, seen(r.histogram()))
+	return int64(min(math.Ceil(max(most, seen(r.histogram()))), 1<<62))
 }
 
 // Reason implements estimator.Reasoned.

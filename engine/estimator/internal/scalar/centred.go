@@ -9,16 +9,17 @@ import (
 // Centred finds a centre and a radius for one number a person, or takes them from declared bounds.
 //
 //	bounds declared   centre = (L+U)/2, radius = (U−L)/2, no loss
-//	otherwise         centre = bisection for the median (ρ_c), radius from a histogram of |x − centre| (ρ_r)
+//	otherwise         centre = the median (ρ_c), by the exponential mechanism or by bisection, whichever needs fewer
+//	                  persons on the axis of the values; radius from a histogram of |x − centre| (ρ_r)
 //	                  pure: the median by the exponential mechanism (ε_c), a histogram with Laplace noise (ε_r)
 type Centred struct {
 	Means
 	bounded bool
 	only    bool // no search for a radius
 	axis    Axis
-	median  Bisection
-	chosen  exponential.Quantile // in place of median when pure
-	pure    bool
+	drawn   bool                 // the median is drawn by the exponential mechanism
+	chosen  exponential.Quantile // by which it is drawn
+	median  Bisection            // by which it is searched otherwise
 	radius  Radius
 }
 
@@ -28,16 +29,19 @@ const centreRounds = 20
 
 // NewCentred returns the searches; the losses are not used when bounds are declared.
 func NewCentred(p estimator.Params, centreLoss, radiusLoss float64) Centred {
-	c := Centred{Means: NewMeans(p), bounded: p.Bounded(), pure: p.Pure()}
+	c := Centred{Means: NewMeans(p), bounded: p.Bounded()}
 	if c.bounded {
 		return c
 	}
 	c.axis = NewAxis(c.Lo, c.Hi, centreRounds)
 	c.radius = RadiusOf(p, radiusLoss, c.Hi-c.Lo)
-	if !c.pure {
+	if !p.Pure() {
 		c.median = NewBisection(p.Relation, c.axis, 1, 2, 1, centreLoss)
+		c.chosen = exponential.NewQuantile(1, 2, 1, centreLoss, p.Relation)
+		c.drawn = c.chosen.Persons(float64(c.axis.cells)) < c.median.Persons()
 		return c
 	}
+	c.drawn = true
 	var err error
 	if c.chosen, err = exponential.NewPureQuantile(1, 2, 1, centreLoss, p.Relation); err != nil {
 		panic(err) // CheckPure: a share of the least loss is far above what a median needs
@@ -69,7 +73,7 @@ func (c Centred) MinPersons() int64 {
 
 // location is the number of persons that the median needs.
 func (c Centred) location() int64 {
-	if c.pure {
+	if c.drawn {
 		return c.chosen.Persons(float64(c.axis.cells))
 	}
 	return c.median.Persons()
@@ -77,7 +81,7 @@ func (c Centred) location() int64 {
 
 // centreStep describes the search for the centre.
 func (c Centred) centreStep() estimator.Step {
-	if c.pure {
+	if c.drawn {
 		return c.chosen.Step("centre", 1)
 	}
 	return c.median.Step("centre")
@@ -87,10 +91,10 @@ func (c Centred) centreStep() estimator.Step {
 func (c Centred) find(n noise.Noiser, m estimator.Memory, means []int64) int64 {
 	cells := c.axis.Cells(m, means)
 	defer estimator.Free(m, cells)
-	if !c.pure {
-		return c.median.Search(n, cells)
+	if c.drawn {
+		return c.axis.Value(c.chosen.Choose(n, m, cells, uint64(c.axis.cells)))
 	}
-	return c.axis.Value(c.chosen.Choose(n, m, cells, uint64(c.axis.cells)))
+	return c.median.Search(n, cells)
 }
 
 // Steps describes the searches.
