@@ -1,5 +1,5 @@
-// Package testdata embeds the small public data sets that the demonstration and the tests load.
-// SOURCE.md says where they come from.
+// Package testdata embeds the small public data sets that the demonstration and the tests load, and
+// the queries of TPC-H. SOURCE.md says where they come from.
 package testdata
 
 import "embed"
@@ -8,3 +8,8 @@ import "embed"
 //
 //go:embed adult.csv.gz visits.csv.gz
 var Files embed.FS
+
+// TPCH holds tpch/q01.sql to tpch/q22.sql.
+//
+//go:embed tpch/*.sql
+var TPCH embed.FS

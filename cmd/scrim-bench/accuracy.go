@@ -157,7 +157,7 @@ func (f *accuracyFlags) run(ctx context.Context, s streams, experiments []accura
 	}
 	o := f.Options
 	var finish func()
-	o.Progress, finish = trialsOn(s.err, strings.Join(names, ", "))
+	o.Progress, finish = progressOn(s.err, strings.Join(names, ", "), "runs")
 	results, err := accuracy.Run(ctx, experiments, o)
 	finish()
 	if err != nil {

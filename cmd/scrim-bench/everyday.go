@@ -88,7 +88,7 @@ func listEveryday(w io.Writer) error {
 // run asks and writes the report.
 func (f *everydayFlags) run(ctx context.Context, s streams) error {
 	var finish func()
-	f.Progress, finish = trialsOn(s.err, "everyday")
+	f.Progress, finish = progressOn(s.err, "everyday", "runs")
 	report, err := everyday.Run(ctx, f.Options)
 	finish()
 	if err != nil {

@@ -75,8 +75,9 @@ func writeTables(dir string, r accuracy.Report) error {
 	return nil
 }
 
-// trialsOn reports progress on w: a bar on a terminal, elsewhere a line every half minute.
-func trialsOn(w io.Writer, title string) (report func(done, total int), finish func()) {
+// progressOn reports progress on w, counted in what unit says: a bar on a terminal, elsewhere a
+// line every half minute.
+func progressOn(w io.Writer, title, unit string) (report func(done, total int), finish func()) {
 	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		var bar *progressbar.ProgressBar
 		report = func(done, total int) {
@@ -97,7 +98,7 @@ func trialsOn(w io.Writer, title string) (report func(done, total int), finish f
 	return func(done, total int) {
 		if now := time.Now(); done == total || now.Sub(last) > 30*time.Second {
 			last = now
-			fmt.Fprintf(w, "%s: %d of %d runs, %.0f s\n", title, done, total, now.Sub(start).Seconds())
+			fmt.Fprintf(w, "%s: %d of %d %s, %.0f s\n", title, done, total, unit, now.Sub(start).Seconds())
 		}
 	}, func() {}
 }

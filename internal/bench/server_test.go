@@ -87,7 +87,7 @@ type serving struct {
 	stop func()
 }
 
-func serve(b *testing.B, c engine.Config) serving {
+func serve(b testing.TB, c engine.Config) serving {
 	b.Helper()
 	srv, err := engine.Open(c)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 
 	"scrim/engine"
 	"scrim/engine/datadir/fileimport"
+	"scrim/internal/bench/tpch"
 )
 
-var benchLines = flag.Int("bench.lineitems", 6_000_000, "rows of lineitem of the TPC-H benchmark, about; 6 million are scale factor 1")
+var benchScale = flag.Float64("bench.scale", 1, "scale factor of the TPC-H benchmarks; 1 is six million rows of lineitem")
 
 // tpchQuery is a query of TPC-H as an analyst writes it, and the exact query that adds up the same
 // per person: its inner GROUP BY has the group keys and the customer. Both hold a place for a hint
@@ -72,28 +73,40 @@ var tpchQueries = []tpchQuery{
 			") AND l_orderkey > -%d GROUP BY o_custkey) AS p"},
 }
 
-// startTPCH serves a directory with TPC-H's tables: a customer is a unit, what is of no customer is
-// public. It returns an analyst's connection and a DBA's with raw access.
-func startTPCH(b *testing.B, lines int) (private, exact *sql.Conn) {
+// serveTPCH serves a directory with TPC-H's tables, none of them declared yet.
+func serveTPCH(b testing.TB, scale float64) (addr string) {
 	b.Helper()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
 	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
 	dir := b.TempDir()
-	tables, files := tpchFiles(b, dir, lines)
+	if err := tpch.Write(context.Background(), dir, tpch.Options{Scale: scale, Seed: 1}); err != nil {
+		b.Fatal(err)
+	}
 	srv := serve(b, c)
 	connect(b, srv.addr, "", "CREATE DATABASE tpch")
-	connect(b, srv.addr, "tpch", tpchTables...)
+	for _, t := range tpch.Tables() {
+		connect(b, srv.addr, "tpch", "CREATE TABLE "+t.Name+" ("+t.Columns+")")
+	}
 	srv.stop()
-	for i, table := range tables {
-		if _, err := fileimport.Load(context.Background(), c.Place(), files[i], "tpch."+table, fileimport.Append, nil, nil); err != nil {
+	for _, t := range tpch.Tables() {
+		file := tpch.FileOf(dir, t.Name)
+		if _, err := fileimport.Load(context.Background(), c.Place(), file, "tpch."+t.Name, fileimport.Append, nil, nil); err != nil {
 			b.Fatal(err)
 		}
-		if err := os.Remove(files[i]); err != nil {
+		if err := os.Remove(file); err != nil {
 			b.Fatal(err)
 		}
 	}
 	srv = serve(b, c)
 	b.Cleanup(srv.stop)
+	return srv.addr
+}
+
+// startTPCH is serveTPCH with customers as units: what is of no customer is public. It returns an
+// analyst's connection and a DBA's with raw access.
+func startTPCH(b *testing.B, scale float64) (private, exact *sql.Conn) {
+	b.Helper()
+	addr := serveTPCH(b, scale)
 	statements := []string{
 		"CALL dp_protect('tpch.customer', 'c_custkey', 'customer')",
 		"CALL dp_protect('tpch.orders', 'o_custkey', 'customer')",
@@ -101,20 +114,20 @@ func startTPCH(b *testing.B, lines int) (private, exact *sql.Conn) {
 		`CALL dp_set_domain('tpch.lineitem', 'l_returnflag', '["A","N","R"]')`,
 		`CALL dp_set_domain('tpch.lineitem', 'l_linestatus', '["F","O"]')`,
 	}
-	for _, t := range tables[:4] {
+	for _, t := range []string{"region", "nation", "supplier", "part", "partsupp"} {
 		statements = append(statements, fmt.Sprintf("CALL dp_public('tpch.%s')", t))
 	}
-	for _, t := range tables[4:] {
+	for _, t := range []string{"customer", "orders", "lineitem"} {
 		statements = append(statements, fmt.Sprintf("CALL dp_set_budget('tpch.%s', '*', 100000, 1e-6, 'never')", t))
 	}
-	return connect(b, srv.addr, "tpch"), connect(b, srv.addr, "tpch", append(statements, "SET dp_raw = ON")...)
+	return connect(b, addr, "tpch"), connect(b, addr, "tpch", append(statements, "SET dp_raw = ON")...)
 }
 
 // BenchmarkTPCH sizes private queries of TPC-H against the exact ones that add up per person,
 // pushed down whole to DuckDB: both over the wire, interleaved, medians of -bench.runs. Each
 // private run asks for a slightly different ε, so that none is a replay.
 func BenchmarkTPCH(b *testing.B) {
-	private, exact := startTPCH(b, *benchLines)
+	private, exact := startTPCH(b, *benchScale)
 	for _, q := range tpchQueries {
 		b.Run(q.name, func(b *testing.B) {
 			drain(b, private, fmt.Sprintf(escaped(q.private), "/*+ SET_VAR(dp_epsilon=1.5) */"))
