@@ -34,8 +34,15 @@ type Apart struct {
 	Off    int // totals off by more than noise and clips explain
 }
 
-// offRisk is the probability with which noise alone takes a total for one that is off.
-const offRisk = 1e-4
+// offRisk is the probability with which noise alone takes a total for one that is off. cutRisk is
+// that at which what clips take away is allowed for besides, of the total or of all its parts. It
+// is large, for two reasons. Ends at small risks are many times the numbers, so that a total of
+// three times the rows of its parts would be held against them, and pulled to them. And a total
+// that is taken for off wrongly is shown as it was released, which does no harm.
+const (
+	offRisk = 1e-4
+	cutRisk = 0.5
+)
 
 // Nodes returns the nodes that agree, in the order given. Parents are indexes into nodes, and no
 // node is under itself. The noises of the nodes are independent.
@@ -119,12 +126,12 @@ func (f *forest) link() Apart {
 		}
 		n := f.nodes[v]
 		off, noise := n.Value-n.Cut.Added, n.Noise*n.Noise
-		over, less := n.Cut.Below(offRisk), n.Cut.Above(offRisk)
+		over, less := n.Cut.Below(cutRisk), n.Cut.Above(cutRisk)
 		for _, c := range under {
 			n := f.nodes[c]
 			off -= n.Value - n.Cut.Added
 			noise += n.Noise * n.Noise
-			over, less = over+n.Cut.Above(offRisk), less+n.Cut.Below(offRisk)
+			over, less = over+n.Cut.Above(cutRisk), less+n.Cut.Below(cutRisk)
 		}
 		// A number that is shown at 0 was released under it; rounding is within a half.
 		room := z*math.Sqrt(noise) + rounding(n)*float64(1+len(under))
