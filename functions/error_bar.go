@@ -52,7 +52,7 @@ var errorBarFunctions = []*ErrorBarFunction{
 	{
 		ErrorBar: Low, Name: "DP_LOW", Signature: "DP_LOW(a [, level])", Level: true,
 		Doc: "The lower end of an interval that covers the exact answer on the data with a probability of at least level, 0.95 where it is left out; NULL where none is known. " +
-			"It covers the noise, and of counts, sums and means over rows what a clip that was searched for may have taken (DP_INFO and EXPLAIN say where it does not); not that persons may be a sample. " +
+			"It covers the noise, and of counts, sums and means what a clip that was searched for may have taken (DP_INFO and EXPLAIN say where it does not); not that persons may be a sample. " +
 			"Of vectors and DP_QUANTILES a JSON array, each entry at the level by itself. It costs nothing; an interval of a quantile takes a fifth of the loss of the statement's quantiles.",
 		Example: "SELECT region, DP_MEAN(amount) AS m, DP_LOW(m), DP_HIGH(m) FROM orders GROUP BY region",
 	},

@@ -6,6 +6,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -16,8 +17,9 @@ type persons struct {
 	p       estimator.Params
 	n       scalar.Persons
 	centred scalar.Centred
-	width   scalar.Width // sensitivity of the sum in radii
-	share   float64      // loss of the sum
+	clip    clipping.Search // of distances from the centre; not used with declared bounds
+	width   scalar.Width    // sensitivity of the sum in radii
+	share   float64         // loss of the sum
 }
 
 // NewMean returns the private mean of one value a person, the mean of the person's rows. Columns:
@@ -33,9 +35,9 @@ type persons struct {
 // private n, Δ = 2C, and n̂ is covered by the other steps (scalar.Shares). Shares of ρ:
 //
 //	add-remove    bounds declared   n̂ 1/4, sum 3/4; c and C are the middle and half the width of the interval
-//	              otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.17 (histogram of |x̄ᵢ − c|), sum 0.52
+//	              otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.22 (package clipping, of x̄ᵢ − c), sum 0.47
 //	replace-one   bounds declared   sum 1
-//	              otherwise         c 0.24, C 0.26, sum 0.50
+//	              otherwise         c 0.24, C 0.28, sum 0.48
 //
 // The searches get a larger share under replace-one, where the median's rank moves by twice as much
 // and the histogram by √2.
@@ -46,7 +48,16 @@ type persons struct {
 // With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s
 // = |x̄−c|/C the variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of
 // the best for s from 0.1 to 0.8. The answer is clamped to the interval, which only brings it
-// nearer to the truth. TooFew when n̂ is under MinPersons.
+// nearer to the truth.
+//
+// Otherwise what persons have beyond C, on either side, is estimated from the histogram. The
+// estimate is added to S, as in NewSum, and both ends of the interval allow for what it may be.
+//
+// A person is in one bucket of the histogram, on one side of c: the bucket is a function of the
+// person's rows and of c, which is released before. So exchanging a person moves two counts by 1,
+// and C is a function of the noisy counts.
+//
+// TooFew when n̂ is under MinPersons, or when no distance stands out from the histogram's noise.
 func NewMean(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
@@ -58,7 +69,7 @@ func NewMean(p estimator.Params) (estimator.Estimator, error) {
 var (
 	boundedShares = scalar.Shares{AddRemove: []float64{1, 3}, ReplaceOne: []float64{1}, Joining: []float64{scalar.JoiningBall}}
 	openShares    = scalar.Shares{
-		AddRemove: []float64{8, 23, 17, 52}, ReplaceOne: []float64{24, 26, 50},
+		AddRemove: []float64{8, 23, 22, 47}, ReplaceOne: []float64{24, 28, 48},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningBall},
 	}
 )
@@ -72,14 +83,24 @@ func newPersons(p estimator.Params) persons {
 		return e
 	}
 	e.n, parts = openShares.Of(p, 1)
-	e.centred, e.share = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
+	e.centred, e.share = scalar.NewCentre(p, parts[0]), parts[2]
+	far := e.centred.Hi - e.centred.Lo
+	e.clip = clipping.NewSearch(p, parts[1], -far, far)
 	return e
 }
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
 func (e persons) Loss() privacy.Loss           { return scalar.LossOf(e.p) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
-func (e persons) MinPersons() int64            { return max(e.n.Enough(), e.centred.MinPersons()) }
+
+// MinPersons implements estimator.Estimator.
+func (e persons) MinPersons() int64 {
+	least := max(e.n.Enough(), e.centred.MinPersons())
+	if e.centred.Bounded() {
+		return least
+	}
+	return max(least, e.clip.Persons())
+}
 
 // Exchange implements estimator.Exchanging.
 func (e persons) Exchange() float64 {
@@ -88,6 +109,9 @@ func (e persons) Exchange() float64 {
 	}
 	return openShares.Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeBall)
 }
+
+// AllowsForBias implements estimator.Allowing.
+func (persons) AllowsForBias() bool { return true }
 
 // Bias implements estimator.Biased.
 func (e persons) Bias() string {
@@ -104,7 +128,11 @@ func (e persons) Steps() []estimator.Step {
 		_, radius := e.centred.Middle()
 		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(e.p.Relation.Factor()*radius)))
 	}
-	return append(append(e.n.Steps(), e.centred.Steps()...), e.noise(1).Step(sum))
+	steps := append(e.n.Steps(), e.centred.Steps()...)
+	if !e.centred.Bounded() {
+		steps = append(steps, e.clip.Step("clip"))
+	}
+	return append(steps, e.noise(1).Step(sum))
 }
 
 // noise is that of the sum of numbers clipped to ±radius: it moves by radius, or by twice that.
@@ -121,6 +149,14 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, radius := e.centred.Search(n, in.Memory, rows, totals)
+	choice := clipping.Choice{Radius: radius}
+	if !e.centred.Bounded() {
+		var ok bool
+		if choice, ok = e.found(n, rows, totals, c, e.centred.Value(1)/count); !ok {
+			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		}
+		radius = choice.Radius
+	}
 	var acc scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
@@ -128,7 +164,8 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		}
 	}
 	hidden := e.noise(radius)
-	shift := hidden.Of(n, acc) / count
+	added := clipping.Added(choice.Cut, hidden.Sigma())
+	shift := (hidden.Of(n, acc) + added) / count
 	v := float64(c) + shift
 	v = min(max(v, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := math.Hypot(hidden.Sigma(), shift*e.n.Sigma()) / count
@@ -139,7 +176,27 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		Under:   []float64{e.n.Under(count)},
 		Centre:  []float64{e.centred.Value(float64(c))},
 		Persons: count,
+		Cut:     choice.Means(e.centred.Value(added / count)),
 	})
+}
+
+// found releases the histogram of distances from c and chooses the clip by it; ok is false where
+// none stands out. A person at c counts as one unit away, so that a column of one value stands out,
+// too. The laws of what the clip takes are in units of step.
+func (e persons) found(n noise.Noiser, rows, totals []int64, c int64, step float64) (clipping.Choice, bool) {
+	var h clipping.Histogram
+	for i, m := range rows {
+		if m > 0 {
+			d := e.centred.Of(m, totals[i]) - c
+			if d == 0 {
+				d = 1
+			}
+			h.Add(d)
+		}
+	}
+	const far = 1 << 20
+	unit := e.noise(far).Sigma() / far
+	return e.clip.Release(n, &h).About().Choose(func(radius int64) float64 { return unit * float64(radius) }, step)
 }
 
 // rounding is how far a person's mean can be from the lattice that it is brought to, twice.

@@ -12,8 +12,9 @@ import (
 // Under replace-one a sum of totals clipped to ±C about 0 moves by 2C, and one of totals clipped to
 // ±C about a centre by 2C as well; but the second C is the spread of the totals, which is less than
 // their size. Since n is public, n·c is no statistic of the data beyond c. Shares and conditions
-// are those of NewMean with p.Sized. With both bounds and p.MaxRows = M declared the range of a
-// total of 1 to M rows takes the place of the searches, and Δ is its length.
+// are those of NewMean with p.Sized, and so is what is said of the clip. With both bounds and
+// p.MaxRows = M declared the range of a total of 1 to M rows takes the place of the searches, and Δ
+// is its length.
 type totals struct{ persons }
 
 func newTotals(p estimator.Params) totals {

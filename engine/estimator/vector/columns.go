@@ -123,6 +123,7 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 	for _, x := range []*[]float64{&told.Noise, &told.Step, &told.Under, &told.Centre} {
 		*x = make([]float64, len(s.alone))
 	}
+	told.Cut = make([]estimator.Cut, len(s.alone))
 	out.Error = &told
 	rows, column := estimator.Make[int64](g.Memory, int(g.Persons())), estimator.Make[int64](g.Memory, int(g.Persons()))
 	defer estimator.Free(g.Memory, rows)
@@ -140,15 +141,20 @@ func (s separate) release(n noise.Noiser, g group, _ float64) estimator.Estimate
 			}
 		}
 		one := e.Release(n, estimator.Input{Persons: g.Persons(), Columns: [][]int64{rows, column}, Memory: g.Memory})
-		if out.Values[j], out.StdErr[j] = one.Values[0]*s.unit, one.StdErr[0]*s.unit; one.Status == estimator.TooFew {
+		if one.Status == estimator.TooFew {
 			out.Values[j], out.StdErr[j] = math.NaN(), math.NaN()
 			out.Needed = max(out.Needed, one.Needed)
 			few++
 			continue
 		}
+		one = one.Times(s.unit)
 		x := one.Error
-		told.Noise[j], told.Step[j] = estimator.Entry(x.Noise, 0)*s.unit, estimator.Entry(x.Step, 0)*s.unit
-		told.Under[j], told.Centre[j] = estimator.Entry(x.Under, 0), estimator.Entry(x.Centre, 0)*s.unit
+		out.Values[j], out.StdErr[j] = one.Values[0], one.StdErr[0]
+		told.Noise[j], told.Step[j] = estimator.Entry(x.Noise, 0), estimator.Entry(x.Step, 0)
+		told.Under[j], told.Centre[j] = estimator.Entry(x.Under, 0), estimator.Entry(x.Centre, 0)
+		if x.Cut != nil {
+			told.Cut[j] = x.Cut[0]
+		}
 	}
 	if few == len(s.alone) || few > 0 && !s.parts {
 		return scalar.TooFew(len(s.alone), out.Needed)

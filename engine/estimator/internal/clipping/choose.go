@@ -61,6 +61,15 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	return e
 }
 
+// Means is what an error says of the clip of a mean about a centre, to which so much was added; nil
+// where nothing was searched for.
+func (c Choice) Means(added float64) []estimator.Cut {
+	if c.Up == nil && c.Down == nil {
+		return nil
+	}
+	return []estimator.Cut{{Added: added, Up: c.Up, Down: c.Down}}
+}
+
 // Choose returns the radius of the least expected error; noise is the standard deviation of the
 // noise of the sum by radius. ok is false where nothing stands out from the noise of the counts.
 //

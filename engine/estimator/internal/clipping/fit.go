@@ -35,10 +35,13 @@ type side struct {
 	empty  []float64 // surprise of each count up to wide, were its bucket empty
 	sigma  float64
 	real   bool      // totals are not whole numbers
+	about  bool      // they are distances from a centre
+	gate   int       // the last octave that stands out
 	top    int       // the last octave that the answer counts on
 	wide   int       // that the interval counts on
 	radii  []float64 // that may be chosen, ascending
 	fits   []fit
+	laws   []law // that may fit
 }
 
 // fit is what one law says about the counts.
@@ -55,12 +58,12 @@ type fit struct {
 
 // newSide fits the library to counts; ok is false where nothing stands out.
 func newSide(counts []float64, c Counts) (s side, ok bool) {
-	g := gate(counts, c.sigma*c.tail)
+	g := gate(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
 		return side{}, false
 	}
 	last := len(counts) - 1
-	s = side{counts: counts, sigma: c.sigma, real: c.real, top: min(g+nearOctaves, last), wide: min(g+wideOctaves, last)}
+	s = side{counts: counts, laws: c.library(), sigma: c.sigma, real: c.real, about: c.about, gate: g, top: min(g+nearOctaves, last), wide: min(g+c.far(), last)}
 	for i := range s.top * perOctave {
 		s.radii = append(s.radii, math.Exp2(float64(i)/perOctave))
 	}
@@ -82,7 +85,7 @@ func newSide(counts []float64, c Counts) (s side, ok bool) {
 // places returns the laws that explain the counts best, the best first.
 func (s *side) places() []place {
 	var out []place
-	library := laws()
+	library := s.laws
 	noisy := 0.0 // of all buckets, as if they were empty
 	for _, c := range s.counts[:s.wide+1] {
 		s.empty = append(s.empty, surprise(c*c/(s.sigma*s.sigma)))
@@ -109,6 +112,12 @@ func (s *side) places() []place {
 					out = append(out, p)
 				}
 			}
+		}
+	}
+	if s.about {
+		p := s.free()
+		if best = max(best, p.weight); p.weight >= best+leastWeight {
+			out = append(out, p)
 		}
 	}
 	out = slices.DeleteFunc(out, func(p place) bool { return p.weight < best+leastWeight })
@@ -201,7 +210,7 @@ func (s *side) weigh(p *place, masses []float64, low int, inside, noisy float64)
 // ones by the variances of both, times what the law says of totals within the octave. Whole numbers
 // stand for the values up to them, so that half a step is added.
 func (s *side) fit(p place) fit {
-	l := &laws()[p.law]
+	l := &s.laws[p.law]
 	masses := make([]float64, s.wide+1)
 	_, inside := l.masses(masses, p.octave)
 	scale := math.Exp2(float64(p.octave))

@@ -6,7 +6,7 @@ import "math"
 // at gateZ standard deviations. From there the gate climbs. A window of 1, 2, 4 or 8 octaves stands
 // out
 //
-//	that adjoins the gate, of at most 3          at adjoiningZ·√width
+//	that adjoins the gate, of at most 3          at adjoiningZ·√width, of distances aboutZ·√width
 //	within nearWindow octaves above the gate     at gateZ·√width
 //	anywhere above it                            at farZ·√width
 //
@@ -23,8 +23,8 @@ const (
 )
 
 // gate returns the greatest octave that stands out of noise of standard deviation sigma, −1 where
-// none does.
-func gate(counts []float64, sigma float64) int {
+// none does; adjoining is the point for octaves beside it.
+func gate(counts []float64, sigma, adjoining float64) int {
 	best := fullest(counts)
 	if counts[best] <= gateZ*sigma {
 		if best = climb(counts, sigma, -1, len(counts)); best < 0 {
@@ -39,7 +39,7 @@ func gate(counts []float64, sigma float64) int {
 		best = next
 	}
 	for width := 3; width >= 1; width-- {
-		if best+width < len(counts) && sum(counts[best+1:best+width+1]) > adjoiningZ*sigma*math.Sqrt(float64(width)) {
+		if best+width < len(counts) && sum(counts[best+1:best+width+1]) > adjoining*sigma*math.Sqrt(float64(width)) {
 			return best + width
 		}
 	}

@@ -63,6 +63,7 @@ type Counts struct {
 	tail     float64   // factor by which its tails ask for more than those of a normal law
 	limit    float64
 	real     bool // of numbers that are not whole
+	about    bool // of distances from a centre
 }
 
 // Release draws the noise.
