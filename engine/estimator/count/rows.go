@@ -117,11 +117,11 @@ func (r rows) Steps() []estimator.Step {
 // noise is that of the sum with each person's number within a bound.
 func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-r.least, r.sum) }
 
-// spread returns the standard deviation of the noise of the sum by bound, but for its rounding up
+// spread returns the standard deviation of the noise of the sum by interval, but for its rounding up
 // to a lattice.
-func (r rows) spread() func(bound int64) float64 {
+func (r rows) spread() func(_, bound int64) float64 {
 	unit := r.noise(r.least+maxRadius).Sigma() / maxRadius
-	return func(bound int64) float64 { return unit * float64(bound-r.least) }
+	return func(_, bound int64) float64 { return unit * float64(bound-r.least) }
 }
 
 // Release implements estimator.Estimator.
@@ -144,8 +144,8 @@ func (r rows) searched(n noise.Noiser, of []int64) estimator.Estimate {
 	if !ok {
 		return scalar.TooFew(1, 2*r.search.Persons())
 	}
-	hidden := r.noise(choice.Radius)
-	return r.shown(choice.Answer(hidden.Of(n, r.clipped(of, choice.Radius)), hidden, func(x float64) float64 { return x }))
+	hidden := r.noise(choice.High)
+	return r.shown(choice.Answer(hidden.Of(n, r.clipped(of, choice.High)), hidden, func(x float64) float64 { return x }))
 }
 
 // clipped adds up the numbers of rows, each within [least, bound].

@@ -18,7 +18,6 @@ type persons struct {
 	n       scalar.Persons
 	centred scalar.Centred
 	clip    clipping.Search // of distances from the centre; not used with declared bounds
-	width   scalar.Width    // sensitivity of the sum in radii
 	share   float64         // loss of the sum
 }
 
@@ -70,12 +69,12 @@ var (
 	boundedShares = scalar.Shares{AddRemove: []float64{1, 3}, ReplaceOne: []float64{1}, Joining: []float64{scalar.JoiningBall}}
 	openShares    = scalar.Shares{
 		AddRemove: []float64{8, 23, 22, 47}, ReplaceOne: []float64{24, 28, 48},
-		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningBall},
+		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningInterval},
 	}
 )
 
 func newPersons(p estimator.Params) persons {
-	e := persons{p: p, width: scalar.BallWidth(p.Relation)}
+	e := persons{p: p}
 	var parts []float64
 	if p.Bounded() {
 		e.n, parts = boundedShares.Of(p, 1)
@@ -123,21 +122,27 @@ func (e persons) Bias() string {
 
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
-	sum := estimator.Step{Name: "sum", Sensitivity: e.width.String()}
-	if e.centred.Bounded() {
+	sum := estimator.Step{Name: "sum", Sensitivity: "l2=clip"}
+	steps := append(e.n.Steps(), e.centred.Steps()...)
+	switch {
+	case e.centred.Bounded():
 		_, radius := e.centred.Middle()
 		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(e.p.Relation.Factor()*radius)))
-	}
-	steps := append(e.n.Steps(), e.centred.Steps()...)
-	if !e.centred.Bounded() {
+	case e.p.Relation == estimator.ReplaceOne:
+		sum.Sensitivity = lengthOfClip
+		fallthrough
+	default:
 		steps = append(steps, e.clip.Step("clip"))
 	}
-	return append(steps, e.noise(1).Step(sum))
+	return append(steps, e.noise(interval{0, 1}).Step(sum))
 }
 
-// noise is that of the sum of numbers clipped to ±radius: it moves by radius, or by twice that.
-func (e persons) noise(radius int64) scalar.Noise {
-	return scalar.Single(e.p, e.p.Relation.Factor()*radius, e.share)
+// lengthOfClip is the sensitivity of a sum of numbers of an interval where a person is exchanged.
+const lengthOfClip = "l2=length(clip)"
+
+// noise is that of the sum of numbers of an interval.
+func (e persons) noise(clip interval) scalar.Noise {
+	return scalar.Single(e.p, clip.moves(e.p.Relation), e.share)
 }
 
 // Release implements estimator.Estimator.
@@ -149,21 +154,21 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, radius := e.centred.Search(n, in.Memory, rows, totals)
-	choice := clipping.Choice{Radius: radius}
+	choice := clipping.Choice{Low: radius, High: radius}
 	if !e.centred.Bounded() {
 		var ok bool
 		if choice, ok = e.found(n, rows, totals, c, e.centred.Value(1)/count); !ok {
 			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 		}
-		radius = choice.Radius
 	}
+	clip := interval{-choice.Low, choice.High}
 	var acc scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
-			acc.Add(min(max(e.centred.Of(m, totals[i])-c, -radius), radius))
+			acc.Add(clip.of(e.centred.Of(m, totals[i]) - c))
 		}
 	}
-	hidden := e.noise(radius)
+	hidden := e.noise(clip)
 	added := clipping.Added(choice.Cut, hidden.Sigma())
 	shift := (hidden.Of(n, acc) + added) / count
 	v := float64(c) + shift
@@ -194,9 +199,10 @@ func (e persons) found(n noise.Noiser, rows, totals []int64, c int64, step float
 			h.Add(d)
 		}
 	}
-	const far = 1 << 20
-	unit := e.noise(far).Sigma() / far
-	return e.clip.Release(n, &h).About().Choose(func(radius int64) float64 { return unit * float64(radius) }, step)
+	unit := e.noise(interval{0, far}).Sigma() / far
+	return e.clip.Release(n, &h).About().Choose(func(low, high int64) float64 {
+		return unit * float64(interval{-low, high}.moves(e.p.Relation))
+	}, step)
 }
 
 // rounding is how far a person's mean can be from the lattice that it is brought to, twice.

@@ -31,10 +31,10 @@ type sum struct {
 // the same.
 //
 //	both bounds and p.MaxRows = M declared   the interval of M rows, ρ₃ = ρ; it always answers
-//	otherwise                                [−C, C] or a half of it, C from a noisy histogram of tᵢ (package clipping,
-//	                                         ρ₂ = 0.35ρ), ρ₃ = 0.65ρ. TooFew when no total stands out from the histogram's
-//	                                         noise, or when what does says next to nothing of the whole
-//	p.Sized                                  n times the mean of the totals: see totals
+//	                                         With p.Sized n times the mean of the totals: see totals
+//	otherwise                                a and b from a noisy histogram of tᵢ (package clipping, ρ₂ = 0.35ρ), ρ₃ = 0.65ρ.
+//	                                         TooFew when no total stands out from the histogram's noise, or when what does
+//	                                         says next to nothing of the whole
 //
 // Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram with Laplace noise; the same shares,
 // of ε.
@@ -43,17 +43,16 @@ type sum struct {
 // persons have beyond C is estimated from the histogram and added, and the interval allows for what
 // it may be.
 //
-// One symmetric clip is used for data that lie mostly on one side as well: two searches, for C₋ and
-// C₊, each with half the loss, would give the noise of max(C₋, C₊), which is what the symmetric
-// clip has, and more bias.
+// Under add-remove a = −b, as the noise is that of max(−a, b), but where the public range has one
+// sign. Under replace-one each end is chosen.
 func NewSum(p estimator.Params) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, true); err != nil {
 		return nil, err
 	}
-	if p.Sized {
+	switch {
+	case p.Sized && p.Bounded() && p.MaxRows > 0:
 		return newTotals(p), nil
-	}
-	if p.Bounded() && p.MaxRows > 0 {
+	case p.Bounded() && p.MaxRows > 0:
 		return sum{p: p, bound: declaredTotal(p, 0), share: p.Loss()}, nil
 	}
 	lo, hi := scalar.Range(p)
@@ -152,7 +151,7 @@ func (s sum) Steps() []estimator.Step {
 		return []estimator.Step{s.noise(s.bound).Step(step)}
 	}
 	if s.sign.clip(1).moves(s.p.Relation) > 1 {
-		step.Sensitivity = "l2=2*clip"
+		step.Sensitivity = lengthOfClip
 	}
 	return []estimator.Step{s.search.Step("clip"), s.noise(s.sign.clip(1)).Step(step)}
 }
@@ -162,13 +161,17 @@ func (s sum) noise(clip interval) scalar.Noise {
 	return scalar.Single(s.p, clip.moves(s.p.Relation), s.share)
 }
 
-// spread returns the standard deviation of the noise of the sum by radius, both in steps, but for
+// spread returns the standard deviation of the noise of the sum by interval, both in steps, but for
 // its rounding up to a lattice.
-func (s sum) spread() func(radius int64) float64 {
-	const far = 1 << 20
-	unit := s.noise(s.sign.clip(far)).Sigma() / far
-	return func(radius int64) float64 { return unit * float64(radius) }
+func (s sum) spread() func(low, high int64) float64 {
+	unit := s.noise(interval{0, far}).Sigma() / far
+	return func(low, high int64) float64 {
+		return unit * float64(interval{-low, high}.moves(s.p.Relation))
+	}
 }
+
+// far is a clip at which the rounding of noise to a lattice does not matter.
+const far = 1 << 20
 
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
@@ -182,7 +185,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if !ok {
 		return scalar.TooFew(1, 2*s.search.Persons())
 	}
-	clip := s.sign.clip(choice.Radius)
+	clip := interval{-choice.Low, choice.High}
 	hidden := s.noise(clip)
 	return choice.Answer(hidden.Of(n, clipped(rows, totals, clip)), hidden, scale)
 }

@@ -17,9 +17,9 @@ const distrust = 0.5
 // mostRisk is the relative error from which on an answer is not given.
 const mostRisk = 0.6
 
-// Choice is a radius and what it takes away.
+// Choice is an interval [−Low, High] that totals are clipped to, and what that takes away.
 type Choice struct {
-	Radius int64
+	Low, High int64
 	// Cut is what clipping is expected to take from the sum, in grid steps: to be added.
 	Cut float64
 	// Up and Down bound it on the two sides of the sum, in units of step.
@@ -56,7 +56,7 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	if c.Risk > mostRisk || small && !c.bothSigns {
 		return scalar.TooFew(1, scalar.Twice(max(1, c.Persons*max(1, c.Risk/mostRisk))))
 	}
-	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down, Radius: scale(float64(c.Radius)), Seen: scale(c.Seen)}}
+	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down, Radius: scale(float64(max(c.Low, c.High))), Seen: scale(c.Seen)}}
 	e.Error.Persons = c.Persons
 	return e
 }
@@ -70,13 +70,21 @@ func (c Choice) Means(added float64) []estimator.Cut {
 	return []estimator.Cut{{Added: added, Up: c.Up, Down: c.Down}}
 }
 
-// Choose returns the radius of the least expected error; noise is the standard deviation of the
-// noise of the sum by radius. ok is false where nothing stands out from the noise of the counts.
+// unseenSide is the part of the other side's radius that a side has on which nothing stands out.
+const unseenSide = 4
+
+// Choose returns the interval of the least expected error; noise is the standard deviation of the
+// noise of the sum by interval. ok is false where nothing stands out from the noise of the counts.
 //
 // The expected error is that of a sum to which the expected cut is added: of the cut's deviation
 // from law to law, of distrust in it, and of the noise, relative to the law's own total and counted
 // as 10 at most.
-func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice Choice, ok bool) {
+//
+// A person who comes or goes moves the sum by the longer end: then both ends are the same. One who
+// is exchanged moves it by the length: then each end is chosen, one after the other until they
+// stay, and a side on which nothing stands out has 1/unseenSide of the other, so that few persons
+// there, whom the noise hides, are not lost altogether.
+func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choice Choice, ok bool) {
 	var sides [2]side
 	var has [2]bool
 	for i, counts := range [][]float64{c.up, c.down} {
@@ -87,6 +95,11 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 	if !has[0] && !has[1] {
 		return Choice{}, false
 	}
+	for k := range sides {
+		if has[0] && has[1] && sides[k].stray(sides[1-k].gate, c.tail) {
+			sides[k], has[k] = side{}, false
+		}
+	}
 	radii := sides[0].radii
 	if len(sides[1].radii) > len(radii) {
 		radii = sides[1].radii
@@ -95,32 +108,65 @@ func (c Counts) Choose(noise func(radius int64) float64, step float64) (choice C
 	for i := range sides {
 		totals[i], cuts[i] = sides[i].means(len(radii))
 	}
-	best := math.Inf(1)
-	at := 0
-	for i, radius := range radii {
+	ends := func(at [2]int) (low, high int64) {
+		return c.ends(has, min(math.Floor(radii[at[1]]), c.limit), min(math.Floor(radii[at[0]]), c.limit))
+	}
+	risk := func(at [2]int) float64 {
 		risk := 0.0
 		for k := range sides {
 			// What the other side adds does not depend on this side's law.
-			rest := noise(int64(radius))
-			if k == 1 {
-				rest = 0
+			rest := 0.0
+			if k == 0 {
+				rest = noise(ends(at))
 			}
 			if has[k] || k == 0 {
-				risk += sides[k].risk(i, cuts[k][i], rest, totals[1-k])
+				risk += sides[k].risk(at[k], cuts[k][at[k]], rest, totals[1-k])
 			}
 		}
-		if risk < best {
-			best, at = risk, i
+		return risk
+	}
+	best, at := math.Inf(1), [2]int{}
+	try := func(next [2]int) {
+		if r := risk(next); r < best {
+			best, at = r, next
 		}
 	}
-	choice = Choice{Radius: int64(min(math.Floor(radii[at]), c.limit)), Risk: math.Sqrt(best)}
-	up, partsUp := sides[0].cutOf(at, step)
-	down, partsDown := sides[1].cutOf(at, step)
+	for i := range radii {
+		try([2]int{i, i})
+	}
+	for before := math.Inf(1); c.apart && has[0] && has[1] && best < before; {
+		before = best
+		for k := range sides {
+			next := at
+			for next[k] = range radii {
+				try(next)
+			}
+		}
+	}
+	choice.Low, choice.High = ends(at)
+	choice.Risk = math.Sqrt(best)
+	up, partsUp := sides[0].cutOf(at[0], step)
+	down, partsDown := sides[1].cutOf(at[1], step)
 	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
 	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
+}
+
+// ends brings the ends of an interval to what the sides have.
+func (c Counts) ends(has [2]bool, low, high float64) (int64, int64) {
+	switch {
+	case c.up == nil:
+		high = 0
+	case c.down == nil:
+		low = 0
+	case c.apart && !has[0]:
+		high = math.Floor(low / unseenSide)
+	case c.apart && !has[1]:
+		low = math.Floor(high / unseenSide)
+	}
+	return int64(low), int64(high)
 }
 
 // means returns the expected total and the expected cut of each radius.

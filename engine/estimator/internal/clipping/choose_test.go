@@ -124,9 +124,9 @@ func TestNearHindsight(t *testing.T) {
 			choice, ok := noisy.Choose(linear(noise), 1)
 			clipped := 0.0
 			for _, v := range c.totals {
-				clipped += min(v, float64(choice.Radius))
+				clipped += min(v, float64(choice.High))
 			}
-			sigma := noise * float64(choice.Radius)
+			sigma := noise * float64(choice.High)
 			clipped += sigma * r.NormFloat64()
 			answer := clipped + choice.Cut
 			if !ok || choice.Risk > mostRisk || answer < 2.5*sigma {
@@ -182,9 +182,9 @@ func TestNearHindsight(t *testing.T) {
 	t.Logf("wild %d of %d", wild, answers)
 }
 
-// linear is noise that grows with the radius.
-func linear(unit float64) func(int64) float64 {
-	return func(radius int64) float64 { return unit * float64(radius) }
+// linear is noise that grows with the longer end.
+func linear(unit float64) func(low, high int64) float64 {
+	return func(low, high int64) float64 { return unit * float64(max(low, high)) }
 }
 
 func BenchmarkChoose(b *testing.B) {

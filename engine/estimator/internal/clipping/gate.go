@@ -46,6 +46,12 @@ func gate(counts []float64, sigma, adjoining float64) int {
 	return best
 }
 
+// stray reports whether a side whose octaves stand out far beyond the gate of the other side has
+// none that would stand out there: it is rather noise.
+func (s *side) stray(other int, tail float64) bool {
+	return s.gate > other+nearWindow && s.counts[fullest(s.counts)] <= farZ*s.sigma*tail
+}
+
 // fullest returns the bucket with the greatest count.
 func fullest(counts []float64) int {
 	best := 0

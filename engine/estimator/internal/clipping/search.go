@@ -64,6 +64,7 @@ type Counts struct {
 	limit    float64
 	real     bool // of numbers that are not whole
 	about    bool // of distances from a centre
+	apart    bool // the noise of the sum goes by the length of its interval
 }
 
 // Release draws the noise.
@@ -85,7 +86,7 @@ func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
 	if s.noise.Law() == estimator.Laplace {
 		tail = laplaceTail
 	}
-	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit)}
+	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit), apart: s.delta > 1}
 }
 
 // Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
