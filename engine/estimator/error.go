@@ -254,6 +254,10 @@ func cutAt(parts []CutPart, alpha float64) float64 {
 	return max(0, ends[len(ends)-1].at)
 }
 
+// CutRisk is the part of an interval's risk that is what a clip takes away's own: where a law is
+// known, CutOf's end for a risk is what it is beyond with CutRisk(risk).
+func CutRisk(risk float64) float64 { return tailRisk * risk }
+
 // CutOf is a law by the ends that it is beyond with the risks, which fall: between two of them it
 // is at the farther end, and beyond the last one at the last end.
 func CutOf(risks, ends []float64) []CutPart {

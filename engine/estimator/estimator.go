@@ -33,6 +33,7 @@ const (
 	// k(x) of one row: the input has one entry a row, at most MaxRows rows a person
 	Value
 	Vector // one vector a person: Input.Vectors; it stands alone
+	Pair   // what belongs to two at once: Input.Pairs; it stands alone
 )
 
 // Input is the block of one group: Columns[c][i] is column c of person i (of row i for Value). The
@@ -44,6 +45,7 @@ type Input struct {
 	Persons int64
 	Columns [][]int64
 	Vectors *Block // for an estimator whose Columns are [Vector]
+	Pairs   *Pairs // for an estimator whose Columns are [Pair]
 	Memory  Memory // for what the estimator makes of Columns; nil: the Go heap
 }
 

@@ -62,15 +62,14 @@ func (x Noise) Add(n noise.Noiser, v int64) int64 {
 
 // Of returns a sum with noise as a float64: the noise is added to the exact integer, rounding comes
 // after it.
-func (x Noise) Of(n noise.Noiser, s Sum) float64 {
-	var y *big.Int
+func (x Noise) Of(n noise.Noiser, s Sum) float64 { return x.Big(n, s.Big()) }
+
+// Big is Of for a big integer.
+func (x Noise) Big(n noise.Noiser, v *big.Int) float64 {
 	if x.sigma2 != nil {
-		y = n.Gaussian(s.Big(), x.sigma2)
-	} else {
-		y = n.Laplace(s.Big(), x.num, x.den)
+		return Float(n.Gaussian(v, x.sigma2))
 	}
-	f, _ := new(big.Float).SetInt(y).Float64()
-	return f
+	return Float(n.Laplace(v, x.num, x.den))
 }
 
 // Sigma is the standard deviation of the noise: of Lap_Z(t) it is 1/(√2·sinh(1/(2t))).

@@ -1,0 +1,289 @@
+package flow
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"scrim/accounting/privacy"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/exponential"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// Options are what is asked of the pairs.
+type Options struct {
+	Shape Shape
+	// Sum: weights are on Params.Grid, else they are numbers of results
+	Sum bool
+	// Signed, of Two and Self alone: weights may be negative, and count so; else negative ones are
+	// 0
+	Signed bool
+	// Cap is the cap where it is declared; 0: it is looked for
+	Cap int64
+	// Most is the most weight that one person has, in grid steps, where that is public; 0: not
+	// known. No cap above it is looked for, and intervals rest on it.
+	Most int64
+	// Clamp shows a negative answer as 0
+	Clamp bool
+}
+
+const (
+	// mostCount and mostSum bound the caps that are looked for: of numbers of results, and of sums
+	// in grid steps.
+	mostCount = 1 << 20
+	mostSum   = 1 << 40
+)
+
+// shares are those of the loss: the number of persons, the choice, the look at the tail, the
+// answer. docs/proofs/flow.md says how they were chosen.
+var shares = [...]float64{0.02, 0.13, 0.10, 0.75}
+
+// release is the estimator.
+type release struct {
+	p     estimator.Params
+	o     Options
+	loss  [len(shares)]float64
+	caps  []int64
+	pick  choice
+	signs int64 // 2 where Q⁺ and Q⁻ both move what is looked at
+}
+
+// New returns the private total weight of pairs. Columns: Pair; a value for each result, or one for
+// all, with weights.
+//
+// The answer is Q(τ) + N_Z(0, ⌈Δ²/(2ρ₄)⌉), Q(τ) the most weight that can be kept with τ or less for
+// each person. A person who comes or goes moves it by at most τ, as does one who is exchanged, so Δ
+// = τ under both relations. With Signed weights it is Q of the positive ones less Q of the others:
+// Δ = τ, under replace-one 2τ. The loss is ρ for a person of either entity [CKS20, Theorem 14].
+//
+//	o.Cap > 0    τ = o.Cap, ρ₄ = ρ
+//	o.Cap = 0    Q(1) with noise (ρ₁ = 0.02ρ), a choice of τ by the exponential mechanism (0.13ρ),
+//	             a noisy look at (Q(2τ) − Q(τ))/τ that may raise it (0.10ρ), ρ₄ = 0.75ρ
+//
+// All steps are drawn whatever they find. Pure: Laplace noise and a pure choice; the same shares,
+// of ε. p.MaxRows, the bounds and p.Sized are not used; p.Grid only for sums.
+//
+// Before noise the answer is never above the truth where weights have one sign, so that the lower
+// end of an interval holds. The upper one allows for what the cap takes away. TooFew where the
+// answer is not clear of its noise, or what is missing outweighs it.
+//
+// Source: docs/proofs/flow.md; linear programs as truncation [DFYTM22].
+func New(p estimator.Params, o Options) (estimator.Estimator, error) {
+	if err := scalar.CheckPure(p, o.Sum); err != nil {
+		return nil, err
+	}
+	limit := int64(mostCount)
+	if o.Sum {
+		limit = mostSum
+	}
+	switch {
+	case o.Shape > One:
+		return nil, fmt.Errorf("flow: unknown shape %d", o.Shape)
+	case o.Cap < 0 || o.Cap > estimator.MaxUnits:
+		return nil, fmt.Errorf("flow: want 0 <= cap <= 2^50, have %d", o.Cap)
+	case o.Most < 0 || o.Most > estimator.MaxUnits:
+		return nil, fmt.Errorf("flow: want 0 <= most <= 2^50, have %d", o.Most)
+	case o.Signed && o.Shape != Two && o.Shape != Self:
+		return nil, fmt.Errorf("flow: want weights of one sign, have both for %v", o.Shape)
+	case o.Most > 0:
+		limit = min(limit, o.Most)
+	}
+	r := release{p: p, o: o, signs: 1}
+	if o.Signed {
+		r.signs = 2
+	}
+	if o.Cap > 0 {
+		r.loss[3] = p.Loss()
+		return r, nil
+	}
+	copy(r.loss[:], scalar.Split(p.Loss(), shares[:]...))
+	r.caps, r.pick.candidates = capsUpTo(limit)
+	r.pick.caps = r.caps
+	var err error
+	r.pick.least, err = exponential.NewLeast(p, r.score().span(p.Relation)*unit, r.loss[1])
+	return r, err
+}
+
+// score and excess are those of the shape, for weights of both signs where there are such.
+func (r release) score() change  { return r.o.Shape.score().times(float64(r.signs)) }
+func (r release) excess() change { return r.o.Shape.excess().times(float64(r.signs)) }
+
+// moves is the most by which a person moves the answer at a cap, in parts.
+func (r release) moves(cap int64) int64 {
+	if r.o.Signed {
+		cap *= r.p.Relation.Factor()
+	}
+	return cap * r.o.Shape.parts()
+}
+
+// Columns implements estimator.Estimator.
+func (release) Columns() []estimator.Kind { return []estimator.Kind{estimator.Pair} }
+
+// Loss implements estimator.Estimator: it is that of a person of either entity.
+func (r release) Loss() privacy.Loss { return scalar.LossOf(r.p) }
+
+// Events implements estimator.Itemised.
+func (r release) Events() []privacy.Event { return estimator.StepEvents(r) }
+
+// MinPersons implements estimator.Estimator: an answer is clear of its noise where so many have as
+// much as the cap.
+func (r release) MinPersons() int64 {
+	if r.o.Cap > 0 {
+		return 0
+	}
+	return int64(leastNoises*r.answer(1<<20).Sigma()/float64(r.o.Shape.parts()<<20)) + 1
+}
+
+// ExpectedError implements estimator.Estimator: it is known when the cap is declared.
+func (r release) ExpectedError() (float64, bool) {
+	if r.o.Cap == 0 {
+		return 0, false
+	}
+	return r.answer(r.o.Cap).Sigma() * r.step(), true
+}
+
+// Bias implements estimator.Biased.
+func (r release) Bias() string {
+	if r.o.Cap > 0 {
+		return ""
+	}
+	return "the cap on what one person has"
+}
+
+// AllowsForBias implements estimator.Allowing.
+func (release) AllowsForBias() bool { return true }
+
+// Steps implements estimator.Estimator.
+func (r release) Steps() []estimator.Step {
+	answer := estimator.Step{Name: "number of results", Sensitivity: "l2=cap"}
+	switch {
+	case r.o.Shape == Distinct:
+		answer.Name = "number of values"
+	case r.o.Sum:
+		answer.Name = "sum"
+	}
+	if r.o.Cap > 0 {
+		answer.Sensitivity = fmt.Sprintf("l2=%v", float64(r.moves(r.o.Cap))*r.step())
+		return []estimator.Step{r.answer(r.o.Cap).Step(answer)}
+	}
+	if r.moves(1) > r.o.Shape.parts() {
+		answer.Sensitivity = "l2=2*cap"
+	}
+	return []estimator.Step{
+		r.first().Step(estimator.Step{Name: "pairs without a person in common", Sensitivity: fmt.Sprintf("l2=%d", r.signs)}),
+		r.pick.least.Step("cap", r.score().span(r.p.Relation)),
+		scalar.Single(r.p, 1, r.loss[2]).Step(estimator.Step{Name: "persons beyond the cap", Sensitivity: fmt.Sprintf("l2=%g", r.excess().reach(r.p.Relation))}),
+		r.answer(1).Step(answer),
+	}
+}
+
+// first is the noise of Q(1), with signed weights of Q⁺(1) + Q⁻(1).
+func (r release) first() scalar.Noise {
+	return scalar.Single(r.p, r.signs*r.o.Shape.parts(), r.loss[0])
+}
+
+// answer is the noise of Q at a cap.
+func (r release) answer(cap int64) scalar.Noise { return scalar.Single(r.p, r.moves(cap), r.loss[3]) }
+
+// step is the value of one part.
+func (r release) step() float64 {
+	one := 1.0
+	if r.o.Sum {
+		one = scalar.Scale(r.p.Grid, 1)
+	}
+	return one / float64(r.o.Shape.parts())
+}
+
+// value is the value of a number of parts.
+func (r release) value(parts float64) float64 {
+	if parts /= float64(r.o.Shape.parts()); r.o.Sum {
+		return scalar.Scale(r.p.Grid, parts)
+	}
+	return parts
+}
+
+// Release implements estimator.Estimator. It panics with the error of in.Pairs.Context where that
+// has ended.
+func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	pairs := in.Pairs
+	if pairs == nil {
+		pairs = new(estimator.Pairs)
+	}
+	if r.o.Cap > 0 {
+		q := newProfile(r.o.Shape, r.o.Signed, []int64{r.o.Cap}, pairs)
+		q.fill([]int{0})
+		hidden := r.answer(r.o.Cap)
+		return r.shown(scalar.Hidden(r.value(hidden.Big(n, q.signed[0])), hidden, r.step()))
+	}
+	return r.searched(n, newProfile(r.o.Shape, r.o.Signed, r.caps, pairs))
+}
+
+// searched answers where no cap is declared.
+func (r release) searched(n noise.Noiser, q *profile) estimator.Estimate {
+	q.fill([]int{0})
+	persons := r.first().Big(n, q.all[0]) / float64(r.o.Shape.parts())
+	return r.after(n, q, r.pick.choose(n, q, r.pick.power(persons)))
+}
+
+// after answers once cap number i is chosen.
+func (r release) after(n noise.Noiser, q *profile, i int) estimator.Estimate {
+	// One cap more than chosen costs little noise, and what is just under a steep fall of the score
+	// costs much.
+	i = min(i+1, r.pick.candidates-1)
+	q.fill([]int{i, double(i)})
+	t := look(n, r.p, r.loss[2], r.excess().reach(r.p.Relation), r.caps[i], r.o.Shape.parts(), q.excess(i))
+	i = max(i, r.atMost(t.raised()))
+	q.fill([]int{i})
+	return r.told(n, q.signed[i], r.caps[i], t)
+}
+
+// atMost is the number of the last cap up to a number that may be chosen.
+func (r release) atMost(cap float64) int {
+	for i := r.pick.candidates - 1; i > 0; i-- {
+		if float64(r.caps[i]) <= cap {
+			return i
+		}
+	}
+	return 0
+}
+
+const (
+	// leastNoises is the least number of standard deviations of its noise that an answer of one
+	// sign has.
+	leastNoises = 2.5
+	// mostMissing is the part of an answer that may be seen to be missing.
+	mostMissing = 0.6
+)
+
+// told is the answer at a cap, with what the look at the tail says of it.
+func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail) estimator.Estimate {
+	hidden := r.answer(cap)
+	x := hidden.Big(n, flow)
+	missing := t.missing() * float64(r.o.Shape.parts())
+	if !r.o.Signed && (x < leastNoises*hidden.Sigma() || missing > mostMissing*x) || r.o.Signed && missing > mostMissing*max(math.Abs(x), hidden.Sigma()) {
+		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
+	}
+	e := scalar.Hidden(r.value(x), hidden, r.step())
+	parts := t.beyond(cap, r.o.Most)
+	for k := range parts {
+		parts[k].Mean *= r.step() * float64(r.o.Shape.parts())
+	}
+	whole := float64(r.o.Shape.parts())
+	cut := estimator.Cut{Up: parts, Radius: r.value(float64(cap) * whole), Seen: r.value(float64(t.seen(r.o.Most)) * whole)}
+	if r.o.Signed {
+		cut.Down = parts
+	}
+	e.Error.Cut = []estimator.Cut{cut}
+	return r.shown(e)
+}
+
+// shown brings a negative answer to 0 where that is wanted.
+func (r release) shown(e estimator.Estimate) estimator.Estimate {
+	if r.o.Clamp && e.Values[0] < 0 {
+		e.Error.Raw = []float64{e.Values[0]}
+		e.Values[0] = 0
+	}
+	return e
+}

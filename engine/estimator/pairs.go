@@ -1,0 +1,17 @@
+package estimator
+
+import "context"
+
+// Pairs holds what belongs to two at once: persons of two entities, two persons of one, or a person
+// and a value. Entry i says that Weights[i] belongs to Left[i] and Right[i] together. A pair may
+// come more than once: its weights add up. The order of the entries, and the numbers by which
+// persons go, mean nothing. Estimators write nothing in it.
+type Pairs struct {
+	Lefts, Rights int      // how many there are of each: Left[i] < Lefts, Right[i] < Rights
+	Left, Right   []uint32 // of equal length
+	Weights       []int64  // within ±MaxUnits; nil: 1 each
+	Memory        Memory   // for what is made of them; nil: the Go heap
+	// Context ends work that takes long: a release panics with its error then, as where Memory has
+	// no room. nil: nothing ends it.
+	Context context.Context
+}
