@@ -42,7 +42,7 @@ type release struct {
 // in column c, with f² = 1 under add-remove, and 4, or 2 where no entry can be negative, under
 // replace-one (factor2). Steps:
 //
-//	n̂        1 %     number of persons, for TooFew alone; none where only counts are told
+//	n̂        1 %     number of persons, for TooFew alone; none where only counts are told; under replace-one besides, at half the loss (joining)
 //	centre   8 %     of each mean without declared bounds: the median of the persons' means
 //	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone

@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 )
@@ -10,6 +11,11 @@ const (
 	countShare, centreShare, spreadShare, scaleShare = 0.01, 0.08, 0.03, 0.03
 	centreMost, lookMost                             = 0.20, 0.10
 )
+
+// joining is the most that a step costs under replace-one where a person comes or goes, of what an
+// exchange costs: a half, as of histograms, profiles and sums without negative numbers. Ranks and
+// other sums cost a quarter.
+const joining = scalar.JoiningHistogram
 
 // share splits the loss: the doc comment of New has the parts.
 func (r *release) share() {
@@ -27,7 +33,11 @@ func (r *release) share() {
 	}
 	b := budget{r.p.Rho, 1}
 	r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned
-	if r.counting {
+	switch {
+	case !r.counting:
+	case r.p.Relation == estimator.ReplaceOne:
+		r.persons = scalar.CoveredPersons(r.p.Rho, joining)
+	default:
 		r.persons = scalar.NewPersons(b.take(countShare))
 	}
 	for _, p := range l.parts {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -193,6 +194,18 @@ func TestAnExchangeOfSignedNumbersNeedsTwiceTheNoise(t *testing.T) {
 	e.factor2 = 2
 	if v.worst(t, e, estimator.ReplaceOne, 80).Cmp(new(big.Rat).SetFloat64(0.05)) <= 0 {
 		t.Error("the noise of numbers that are not negative passed for signed ones")
+	}
+}
+
+// TestTheNumberOfPersonsIsNotFree: under replace-one the number of persons may take as much as one
+// who comes or goes leaves of the other steps' loss, and no more.
+func TestTheNumberOfPersonsIsNotFree(t *testing.T) {
+	declared := new(big.Rat).SetFloat64(0.05)
+	for _, v := range variants() {
+		e := v.at(t, 0.05, estimator.ReplaceOne)
+		if e.persons = scalar.CoveredPersons(0.05, 0); e.counting && v.worst(t, e, estimator.ReplaceOne, 40).Cmp(declared) <= 0 {
+			t.Errorf("%s: a number of persons at the whole loss passed", v.name)
+		}
 	}
 }
 

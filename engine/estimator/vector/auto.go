@@ -71,7 +71,7 @@ func newAuto(p Params, count persons, rho float64) (a auto, slack float64, reaso
 			reasons = append(reasons, fmt.Sprintf("clipped from %d, about a declared place", c.needs()))
 		}
 	}
-	if s, ok := p.coordinates(rho); ok && !p.Rotate && a.add(s) {
+	if s, ok := p.coordinates(count.apart(rho)); ok && !p.Rotate && a.add(s) {
 		reasons = append(reasons, fmt.Sprintf("from %d, each coordinate alone", s.needs()))
 	}
 	return a, first.slack(), strings.Join(reasons, "; ")

@@ -28,14 +28,13 @@ func NewColumns(p Params, alone func(j int, rho float64) (estimator.Estimator, e
 	if p.Sparse || p.MaxRows != 1 {
 		return nil, fmt.Errorf("vector: columns want one row a person in a dense block")
 	}
-	left := newBudget(p.Rho)
-	m := mean{p: p, count: newPersons(p, left.take(p.countShare()))}
-	rho := left.rest()
+	count, rho := p.counted()
+	m := mean{p: p, count: count}
 	together, slack, _, err := p.dense(m.count, rho)
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSeparate(p.Dim, rho, alone)
+	s, err := newSeparate(p.Dim, count.apart(rho), alone)
 	if err != nil {
 		return nil, err
 	}

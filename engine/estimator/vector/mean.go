@@ -68,9 +68,8 @@ func NewMean(p Params) (estimator.Estimator, error) {
 		p.P = 2
 	}
 	p.Pairs = max(1, p.Pairs)
-	left := newBudget(p.Rho)
-	m := mean{p: p, count: newPersons(p, left.take(p.countShare()))}
-	rho := left.rest()
+	count, rho := p.counted()
+	m := mean{p: p, count: count}
 	var err error
 	switch {
 	case p.bits():
@@ -110,7 +109,8 @@ func (p Params) dense(count persons, rho float64) (core, float64, string, error)
 	return d, d.slack(), "", nil
 }
 
-// countShare is the share of the loss for the number of persons, 0 where it is known. About a
+// countShare is the share of the loss for the number of persons, 0 where it is known; under
+// replace-one it comes on top of the loss of the other steps, which cover it (counted). About a
 // centre it has an effect of second order only: 2 %, more in low dimension, where the searches get
 // by with few persons. About a fixed point a relative error of the number is one of the answer:
 // with S/n at most C long the squared error is C²(d/ρ₃ + 1/ρ_n)/(2n²), least at ρ_n/ρ₃ = 1/√d; half

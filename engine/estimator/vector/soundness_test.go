@@ -10,6 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
+	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
@@ -306,6 +307,23 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 					t.Error("an estimator with a third of the noise variance passed")
 				}
 			})
+		}
+	}
+}
+
+// TestTheNumberOfPersonsIsNotFree: under replace-one the number of persons may take as much as one
+// who comes or goes leaves of the other steps' loss, and no more.
+func TestTheNumberOfPersonsIsNotFree(t *testing.T) {
+	const rho = 0.05
+	declared := new(big.Rat).SetFloat64(rho)
+	for _, m := range denseMethods() {
+		if m.name != "clipped positive" && m.name != "shifted" && m.name != "auto" {
+			continue
+		}
+		e := m.at(t, m.params(1, rho, estimator.ReplaceOne, false))
+		e.count.Persons = scalar.CoveredPersons(rho, 0)
+		if m.worst(t, e, 1, 400, declared).Cmp(declared) <= 0 {
+			t.Errorf("%s: a number of persons at the whole loss passed", m.name)
 		}
 	}
 }

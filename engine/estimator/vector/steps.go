@@ -35,6 +35,7 @@ type group struct {
 type persons struct {
 	scalar.Persons
 	known bool
+	share float64 // of the loss of the steps after it, by which these cover it; 0: it has its own
 }
 
 // newPersons returns the number of persons of a group at loss rho, which is 0 where it is known.
@@ -44,6 +45,32 @@ func newPersons(p Params, rho float64) persons {
 	}
 	return persons{Persons: scalar.NewPersons(rho)}
 }
+
+// counted returns the number of persons of a mean, and what is left of p.Rho for the steps after
+// it.
+//
+// Under replace-one that is all of p.Rho: the number is covered by these steps
+// (scalar.CoveredPersons). A person who comes or goes costs each of them a quarter or a half of
+// what an exchange does, but for matched pairs and for the search of a radius by its tails
+// (sensitivity 1 for both), which have 0.14 and 0.25 of the loss at most, and all together 0.70 at
+// most; with a radius about the public middle 0.63. The number has 0.06, and 0.25 there. Scales
+// from matched pairs may have more: then the number has a loss of its own. So do the columns of a
+// core that have numbers of persons of their own: see apart.
+func (p Params) counted() (c persons, rho float64) {
+	share := p.countShare()
+	if p.Relation == estimator.ReplaceOne && !p.Sized && p.Scale != Pairs {
+		c, share = persons{Persons: scalar.CoveredPersons(p.Rho, 1-share), share: share}, 0
+	}
+	left := newBudget(p.Rho)
+	if own := left.take(share); c.share == 0 {
+		c = newPersons(p, own)
+	}
+	return c, left.rest()
+}
+
+// apart is what is left of the loss of the steps after the number for steps that cover numbers of
+// persons of their own: a person who comes or goes costs these all of it.
+func (c persons) apart(rho float64) float64 { return rho * (1 - c.share) }
 
 // release returns a number of at least 1.
 func (c persons) release(n noise.Noiser, in estimator.Input) float64 {

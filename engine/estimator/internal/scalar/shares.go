@@ -43,6 +43,17 @@ const (
 	ExchangeBall      = 1 / JoiningBall
 )
 
+// CoveredPersons returns the number of persons under replace-one, as Shares has it, of a release
+// whose other steps have a loss of rho together, none of which costs more than the part joining of
+// its loss where one person comes or goes. These cost joining·rho at most then, however many of
+// them a release comes to and however rho is divided among them; n̂ has the rest of rho besides,
+// and costs nothing where a person is exchanged.
+func CoveredPersons(rho, joining float64) Persons {
+	n := NewPersons(rho * (1 - joining) * (1 - 1e-12))
+	n.covered = true
+	return n
+}
+
 // Exchange is what an exchange costs in terms of the loss under add-remove, where it costs step k
 // so much in terms of its own. The person is present on both sides, so n̂ costs nothing. For
 // estimator.Exchanging.
