@@ -10,7 +10,8 @@ import (
 )
 
 // like translates LIKE with a constant pattern. A plain text, a prefix, a suffix or a part becomes
-// the store's function for it; anything else a regular expression, so that the time stays linear.
+// the store's function for it, several parts the store's LIKE, which looks for one after the other;
+// anything else a regular expression, so that the time stays linear.
 func (l *lowerer) like(e *expression.Like) (Expr, error) {
 	x, err := l.scalar(e.LeftChild, "LIKE")
 	if err != nil {
@@ -97,6 +98,9 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 	case len(ts) == 3 && any(0) && lit(1) && any(2):
 		return "contains(" + s + ", " + l.hold(ts[1].text) + ")"
 	}
+	if parts, ok := plainParts(ts); ok {
+		return "(" + s + " LIKE '" + parts + "')"
+	}
 	var re strings.Builder
 	re.WriteString(`(?s)\A`)
 	for _, t := range ts {
@@ -111,4 +115,24 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 	}
 	re.WriteString(`\z`)
 	return "regexp_matches(" + s + ", '" + re.String() + "')"
+}
+
+// plainParts writes a pattern of texts and '%' for the store, whose LIKE has no escapes; false where
+// a text has other characters than letters, digits and spaces.
+func plainParts(ts []likeToken) (string, bool) {
+	var b strings.Builder
+	for _, t := range ts {
+		switch {
+		case t.wild == '%':
+			b.WriteByte('%')
+		case t.wild != 0 || strings.ContainsFunc(t.text, func(r rune) bool { return !plainLetter(r) }):
+			return "", false
+		}
+		b.WriteString(t.text)
+	}
+	return b.String(), true
+}
+
+func plainLetter(r rune) bool {
+	return r == ' ' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }

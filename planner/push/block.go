@@ -71,7 +71,7 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 		if n.IsLateral || !n.Correlated.Empty() {
 			return nil, rel.ErrStay
 		}
-		b, err := child(n.Child, true)
+		b, err := s.common(n.Child)
 		if err != nil {
 			return nil, err
 		}
@@ -94,8 +94,13 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
-		rel, err := s.Join(l.rel, r.rel, n)
-		return &block{rel: rel, worth: true}, err
+		if n.Op.IsLeftOuter() || n.Op.IsRightOuter() {
+			if s.reachesOut(n.Filter, l.rel, r.rel) {
+				return nil, rel.ErrStay
+			}
+		}
+		joined, err := s.Join(l.rel, r.rel, n)
+		return &block{rel: joined, worth: true}, err
 	case *plan.Project:
 		b, err := child(n.Child, false)
 		if err != nil {

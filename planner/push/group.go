@@ -127,13 +127,17 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr,
 		}
 		t := lower.Type{Kind: lower.Double}
 		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
-		if x.Type.Kind == lower.Int {
+		switch w, ok := x.Word(); {
+		case x.Type.Kind == lower.Int:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38}
 			text = "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))"
-		}
-		if x.Type.Kind == lower.Decimal && x.Type.Precision <= 18 {
+		case x.Type.Kind == lower.Decimal && x.Type.Precision <= lower.WordDigits:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = "sum(" + x.SQL + ")"
+		case ok:
+			// The store adds up in 128 bits what is no word, which is slow, where there is any.
+			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
+			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(CASE WHEN %[1]s IS NULL THEN %[2]s END), sum(%[1]s), sum(CASE WHEN %[1]s IS NULL THEN %[2]s END))", w, x.SQL)
 		}
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
 	default:

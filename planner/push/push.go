@@ -31,6 +31,7 @@ func Down(ctx *sql.Context, t rel.Tables, x Executor, n sql.Node) (out sql.Node,
 	}
 	t.AsWritten = true
 	s := &pusher{Writer: rel.NewWriter(ctx, t), ctx: ctx, executor: x, types: tree.Types{}}
+	s.Subquery = s.subquery
 	out, changed, err := s.push(n)
 	if err != nil || !changed {
 		return n, false
@@ -44,6 +45,10 @@ type pusher struct {
 	ctx      *sql.Context
 	executor Executor
 	types    tree.Types // of columns that the store gives other types than the binder
+	// of the query being written:
+	reads  []store.TableRef           // tables of its subqueries
+	with   []string                   // its common table expressions
+	shared map[sql.Node]func() *block // what makes one of their uses; nil while none is written
 }
 
 // push replaces the query block n, or the blocks below it, by store queries.

@@ -31,11 +31,13 @@ func (q *storeQuery) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 // storeQuery translates a whole query block, or says that it stays.
 func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 	s.Begin()
+	s.reads, s.with, s.shared = nil, nil, s.readOften(n)
 	b, err := s.block(n)
 	if err != nil {
 		return nil, err
 	}
-	if len(b.rel.Reads) == 0 || !b.worth {
+	s.readsOf(b.rel)
+	if len(b.rel.Reads) == 0 || !b.worth && len(s.reads) == 0 && len(b.rel.Reads) == 1 {
 		return nil, rel.ErrStay
 	}
 	schema := n.Schema(s.ctx)
@@ -57,7 +59,7 @@ func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 	}
 	// A projection that another replaces leaves values behind that nothing uses, and the store
 	// wants none of these.
-	used := rel.Renumbered(planned.Scan{SQL: "SELECT " + sqltext.List(items) + s.Clause(b.rel) + b.suffix(), Args: s.Args()})
+	used := rel.Renumbered(planned.Scan{SQL: s.clauseWith() + "SELECT " + sqltext.List(items) + s.Clause(b.rel) + b.suffix(), Args: s.Args()})
 	q.query, q.args = used.SQL, used.Args
 	return q, nil
 }

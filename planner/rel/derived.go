@@ -19,7 +19,14 @@ func (s *Writer) nest(r *Relation) (*Relation, error) {
 // Derived builds the derived table; the suffix comes after the WHERE clause. With fixed column
 // expressions (over the FROM item) the columns are those.
 func (s *Writer) Derived(r *Relation, suffix string, exprs []string) *Relation {
-	alias := s.Alias()
+	out, text, alias := s.derived(r, suffix, exprs)
+	out.from = text + " AS " + alias
+	return out
+}
+
+// derived is Derived without its FROM item: the text in parentheses, and its alias.
+func (s *Writer) derived(r *Relation, suffix string, exprs []string) (d *Relation, text, alias string) {
+	alias = s.Alias()
 	out := *r
 	out.where, out.links, out.spared = nil, nil, nil
 	out.joined = false
@@ -48,8 +55,23 @@ func (s *Writer) Derived(r *Relation, suffix string, exprs []string) *Relation {
 	if len(items) == 0 {
 		items = []string{"1 AS one"}
 	}
-	out.from = "(SELECT " + strings.Join(items, ", ") + s.Clause(r) + suffix + ") AS " + alias
-	return &out
+	return &out, "(SELECT " + strings.Join(items, ", ") + s.Clause(r) + suffix + ")", alias
+}
+
+// Common makes a common table expression of a public relation, for a query that reads it several
+// times. definition stands behind WITH; each use gives its rows by another alias.
+func (s *Writer) Common(r *Relation, suffix string) (definition string, use func() *Relation) {
+	d, text, name := s.derived(r, suffix, nil)
+	return name + " AS " + text, func() *Relation {
+		alias := s.Alias()
+		out := *d
+		out.from = name + " AS " + alias
+		out.Columns = append([]Column(nil), d.Columns...)
+		for i := range out.Columns {
+			out.Columns[i].Expr.SQL = alias + strings.TrimPrefix(out.Columns[i].Expr.SQL, name)
+		}
+		return &out
+	}
 }
 
 // rootTags rewrites tags to unit 0 where their unit is proven to be it; the others are dropped.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -41,6 +42,12 @@ type Writer struct {
 	ctx     *sql.Context
 	nextCol sql.ColumnId
 	defined map[store.TableRef]plan.Definition
+
+	// Subquery translates a subquery in an expression of a statement on public tables; outer
+	// resolves the columns of the rows around it. nil: such an expression is refused.
+	Subquery func(e sql.Expression, outer lower.Columns) (lower.Expr, error)
+	// Outer resolves the columns around the query being written, where it is a subquery.
+	Outer lower.Columns
 
 	binder  *lower.Binder  // of the scan being generated
 	aliases int            // number of aliases given out in it
@@ -92,7 +99,22 @@ func (s *Writer) predicate(e sql.Expression, cols lower.Columns) (lower.Expr, er
 }
 
 func (s *Writer) translate(f func(*sql.Context, sql.Expression, *lower.Binder, lower.Columns) (lower.Expr, error), e sql.Expression, cols lower.Columns) (lower.Expr, error) {
-	if err := s.NoSubquery(e); err != nil {
+	if outer := s.Outer; outer != nil {
+		own := cols
+		cols = func(gf *expression.GetField) (lower.Expr, bool) {
+			if x, ok := own(gf); ok {
+				return x, true
+			}
+			return outer(gf)
+		}
+	}
+	var err error
+	if s.Subquery != nil {
+		e, cols, err = s.withoutSubqueries(e, cols)
+	} else {
+		err = s.NoSubquery(e)
+	}
+	if err != nil {
 		return lower.Expr{}, err
 	}
 	if s.AsWritten && lower.MayExceed(s.ctx, e) {
@@ -103,6 +125,47 @@ func (s *Writer) translate(f func(*sql.Context, sql.Expression, *lower.Binder, l
 	}
 	x, err := f(s.ctx, e, s.binder, cols)
 	return x, rule.By(rule.Expression, err)
+}
+
+// withoutSubqueries puts a column in the place of each subquery in an expression, and returns what
+// resolves it to the subquery's translation.
+func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns) (sql.Expression, lower.Columns, error) {
+	if !tree.HasSubquery(s.ctx, e) {
+		return e, cols, nil
+	}
+	found := map[sql.ColumnId]lower.Expr{}
+	var replace func(e sql.Expression) (sql.Expression, error)
+	replace = func(e sql.Expression) (sql.Expression, error) {
+		switch e.(type) {
+		case *gmsplan.Subquery, *gmsplan.InSubquery, *gmsplan.ExistsSubquery:
+			x, err := s.Subquery(e, cols)
+			if err != nil {
+				return nil, err
+			}
+			id := s.NewID()
+			found[id] = x
+			return tree.Column(id, 0, e.Type(s.ctx), "", "", "subquery"), nil
+		}
+		children := e.Children()
+		if len(children) == 0 {
+			return e, nil
+		}
+		out := make([]sql.Expression, len(children))
+		for i, c := range children {
+			var err error
+			if out[i], err = replace(c); err != nil {
+				return nil, err
+			}
+		}
+		return e.WithChildren(s.ctx, out...)
+	}
+	e, err := replace(e)
+	return e, func(gf *expression.GetField) (lower.Expr, bool) {
+		if x, ok := found[gf.Id()]; ok {
+			return x, true
+		}
+		return cols(gf)
+	}, err
 }
 
 // RunsOnBases refuses an expression over base columns that may not run on protected rows.

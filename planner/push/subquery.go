@@ -1,0 +1,114 @@
+package push
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/planner/lower"
+	"scrim/planner/rel"
+	"scrim/planner/tree"
+)
+
+// subquery translates a subquery in an expression into one of the store's, which makes a join of
+// it; outer resolves the columns around it. NULL means the same in both for EXISTS and IN. The only
+// value of a subquery is asked of the store where there is no other: two rows are MySQL's error
+// 1242 where a row needs the value, and the store may look at other rows.
+func (s *pusher) subquery(e sql.Expression, outer lower.Columns) (lower.Expr, error) {
+	around := s.Outer
+	s.Outer = outer
+	defer func() { s.Outer = around }()
+	switch e := e.(type) {
+	case *plan.ExistsSubquery:
+		n := e.Query.Query
+		if p, ok := n.(*plan.Project); ok { // what is selected does not matter
+			n = p.Child
+		}
+		b, err := s.rows(n)
+		if err != nil {
+			return lower.Expr{}, err
+		}
+		return lower.Expr{SQL: "(EXISTS (SELECT 1" + s.Clause(b.rel) + b.suffix() + "))", Type: lower.Type{Kind: lower.Bool}}, nil
+	case *plan.InSubquery:
+		q, ok := e.Right().(*plan.Subquery)
+		if _, several := e.Left().(expression.Tuple); !ok || several {
+			return lower.Expr{}, rel.ErrStay
+		}
+		s.Outer = around
+		x, err := s.Lower(e.Left(), outer)
+		s.Outer = outer
+		if err != nil {
+			return x, err
+		}
+		b, y, err := s.column(q)
+		if err != nil {
+			return x, err
+		}
+		x, y, ok = lower.Alike(x, y)
+		if !ok {
+			return x, rel.ErrStay
+		}
+		return lower.Expr{SQL: "(" + x.SQL + " IN (SELECT " + y.SQL + s.Clause(b.rel) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
+	case *plan.Subquery:
+		if !s.single(e.Query) {
+			return lower.Expr{}, rel.ErrStay
+		}
+		b, x, err := s.column(e)
+		if err != nil {
+			return x, err
+		}
+		return lower.Expr{SQL: "(SELECT " + x.SQL + s.Clause(b.rel) + b.suffix() + ")", Type: x.Type, Nullable: true}, nil
+	}
+	return lower.Expr{}, rel.ErrStay
+}
+
+// rows is the block of a subquery; the tables that it reads are those of the statement.
+func (s *pusher) rows(n sql.Node) (*block, error) {
+	b, err := s.block(n)
+	if err != nil {
+		return nil, err
+	}
+	s.reads = append(s.reads, b.rel.Reads...)
+	return b, nil
+}
+
+// column is the block of a subquery with one column, and the column.
+func (s *pusher) column(q *plan.Subquery) (*block, lower.Expr, error) {
+	b, err := s.rows(q.Query)
+	if err != nil {
+		return nil, lower.Expr{}, err
+	}
+	if len(b.rel.Columns) != 1 || b.rel.Columns[0].Opaque {
+		return nil, lower.Expr{}, rel.ErrStay
+	}
+	if b.limit != "" || b.offset != "" {
+		b = s.closed(b)
+	}
+	b.order = nil
+	return b, b.rel.Columns[0].Expr, nil
+}
+
+// readsOf lists the tables of a query and of the subqueries in it.
+func (s *pusher) readsOf(r *rel.Relation) {
+	for _, t := range s.reads {
+		if !slices.Contains(r.Reads, t) {
+			r.Reads = append(r.Reads[:len(r.Reads):len(r.Reads)], t)
+		}
+	}
+}
+
+// reachesOut reports whether the condition of an outer join has a subquery or a column of neither
+// side, which the store does not take there.
+func (s *pusher) reachesOut(cond sql.Expression, sides ...*rel.Relation) bool {
+	return cond != nil && tree.Contains(s.ctx, cond, func(e sql.Expression) bool {
+		switch e := e.(type) {
+		case *plan.Subquery:
+			return true
+		case *expression.GetField:
+			return !slices.ContainsFunc(sides, func(r *rel.Relation) bool { return r.Find(e) != nil })
+		}
+		return false
+	})
+}
