@@ -117,8 +117,8 @@ func (l *lowerer) matchLike(s, pattern, escape string) string {
 	return "regexp_matches(" + s + ", '" + re.String() + "')"
 }
 
-// plainParts writes a pattern of texts and '%' for the store, whose LIKE has no escapes; false where
-// a text has other characters than letters, digits and spaces.
+// plainParts writes a pattern of texts and '%' for the store, whose LIKE has no escapes; false
+// where a text has other characters than letters, digits and spaces.
 func plainParts(ts []likeToken) (string, bool) {
 	var b strings.Builder
 	for _, t := range ts {
