@@ -7,7 +7,8 @@ import "context"
 // come more than once: its weights add up. The order of the entries, and the numbers by which
 // persons go, mean nothing. Estimators write nothing in it.
 type Pairs struct {
-	Lefts, Rights int      // how many there are of each: Left[i] < Lefts, Right[i] < Rights
+	// how many there are of each, together below 2^31: Left[i] < Lefts, Right[i] < Rights
+	Lefts, Rights int
 	Left, Right   []uint32 // of equal length
 	Weights       []int64  // within ±MaxUnits; nil: 1 each
 	Memory        Memory   // for what is made of them; nil: the Go heap

@@ -175,10 +175,11 @@ func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intak
 }
 
 // panicked is the error that a panic becomes. A full disk comes so from the estimators
-// (estimator.Make).
+// (estimator.Make), as does the end of a statement (estimator.Pairs).
 func panicked(p any) error {
 	err, ok := p.(error)
-	if full := new(spill.Full); !errors.As(err, &full) {
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if full := new(spill.Full); !ended && !errors.As(err, &full) {
 		panics.Recovered()
 	}
 	if ok {

@@ -1,20 +1,15 @@
 package flow
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/internal/stattest"
 )
-
-// table asks for the figures of docs/proofs/flow.md: joins like TPC-H's at scale factor 1.
-var table = flag.Bool("flow.table", false, "measure joins like those of TPC-H at scale factor 1")
 
 // workload is pairs to count or sum, with the root mean square error that is aimed at at scale
 // factor 1.
@@ -102,12 +97,17 @@ type figures struct {
 	none, low, high int     // answers withheld; intervals that end under and begin above the truth
 }
 
-func (w workload) measure(t *testing.T, rho float64, runs int) figures {
+// estimator is that of the workload at a loss.
+func (w workload) estimator(t *testing.T, rho float64) release {
 	p := estimator.Params{Rho: rho}
 	if w.sum {
 		p.Grid = estimator.Grid{Step: 1, Decimal: true, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}
 	}
-	r := variant{w.name, p, Options{Shape: w.shape, Sum: w.sum}}.build(t)
+	return variant{w.name, p, Options{Shape: w.shape, Sum: w.sum}}.build(t)
+}
+
+func (w workload) measure(t *testing.T, rho float64, runs int) figures {
+	r := w.estimator(t, rho)
 	q := newProfile(w.shape, false, r.caps, w.pairs)
 	q.from(0)
 	f := figures{floor: math.Inf(1)}
@@ -154,25 +154,6 @@ func TestErrorsAreNearTheFloor(t *testing.T) {
 			t.Errorf("%s: an error of %.1f, %.2f times the floor, %d without answer", w.name, f.squares, f.squares/f.floor, f.none)
 		}
 		stattest.Accept(t, stattest.Coverage(w.name, runs-f.none-f.low-f.high, runs-f.none, 0.95))
-	}
-}
-
-// TestTableOfJoins measures what docs/proofs/flow.md has, where it is asked for, and holds it
-// against the aims.
-func TestTableOfJoins(t *testing.T) {
-	if !*table {
-		t.Skip("asked for by -flow.table")
-	}
-	l := newLines(rand.New(stattest.Source(t, "lines")), 1)
-	for _, w := range l.workloads() {
-		f := w.measure(t, 0.01126, 1000)
-		begin := time.Now()
-		p := estimator.Params{Rho: 0.01126, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}}
-		variant{w.name, p, Options{Shape: w.shape, Sum: w.sum}}.build(t).Release(stattest.Noiser(t, "once"), estimator.Input{Pairs: w.pairs})
-		fmt.Printf("| %s | %d | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f s |\n", w.name, len(w.pairs.Left), f.truth, f.floor, f.squares, f.mean, w.aim, time.Since(begin).Seconds())
-		if f.squares > w.aim {
-			t.Errorf("%s: an error of %.0f, aimed at %.0f", w.name, f.squares, w.aim)
-		}
 	}
 }
 

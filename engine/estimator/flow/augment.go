@@ -13,7 +13,7 @@ type paths struct {
 }
 
 // stopEvery is the number of nodes between two looks at whether to stop.
-const stopEvery = 1 << 16
+const stopEvery = 1 << 12
 
 // room takes memory for so many nodes.
 func (s *paths) room(m estimator.Memory, nodes int) {

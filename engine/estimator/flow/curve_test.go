@@ -2,7 +2,6 @@ package flow
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -216,19 +215,33 @@ func TestHugeWeightsDoNotOverflow(t *testing.T) {
 	}
 }
 
-// TestAnEndedContextEndsTheWork looks now and then, so that the graph has to be of some size.
+// TestAnEndedContextEndsTheWork before a flow, and in the middle of one.
 func TestAnEndedContextEndsTheWork(t *testing.T) {
-	why := errors.New("why")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(why)
 	p := joined(rand.New(stattest.Source(t, "context")), 2000, 20000, 100000)
-	p.Context = ctx
-	defer func() {
-		if got := recover(); got != why {
-			t.Errorf("ended with %v", got)
-		}
-	}()
-	newProfile(Two, false, []int64{3, 5, 9}, p).from(0)
+	for _, looks := range []int{0, 2, 4} {
+		p.Context = &ends{Context: context.Background(), looks: looks}
+		func() {
+			defer func() {
+				if got := recover(); got != context.Canceled {
+					t.Errorf("after %d looks: ended with %v", looks, got)
+				}
+			}()
+			newProfile(Two, false, []int64{3}, p).from(0)
+		}()
+	}
+}
+
+// ends is a context that has ended after so many looks.
+type ends struct {
+	context.Context
+	looks int
+}
+
+func (e *ends) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // joined is a join of so many results in which each side's persons are drawn evenly.

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"context"
 	"math/big"
 
 	"scrim/engine/estimator"
@@ -72,11 +71,8 @@ func (q *profile) from(low int) {
 
 // stop ends the work where its context has ended.
 func (q *profile) stop() {
-	if q.pairs.Context == nil {
-		return
-	}
-	if q.pairs.Context.Err() != nil {
-		panic(context.Cause(q.pairs.Context))
+	if ctx := q.pairs.Context; ctx != nil && ctx.Err() != nil {
+		panic(ctx.Err())
 	}
 }
 
