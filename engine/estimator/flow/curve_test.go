@@ -217,7 +217,7 @@ func TestHugeWeightsDoNotOverflow(t *testing.T) {
 
 // TestAnEndedContextEndsTheWork before a flow, and in the middle of one.
 func TestAnEndedContextEndsTheWork(t *testing.T) {
-	p := joined(rand.New(stattest.Source(t, "context")), 2000, 20000, 100000)
+	p := joined(rand.New(stattest.Source(t, "context")), 2000, 2000, 100000)
 	for _, looks := range []int{0, 2, 4} {
 		p.Context = &ends{Context: context.Background(), looks: looks}
 		func() {
@@ -226,7 +226,7 @@ func TestAnEndedContextEndsTheWork(t *testing.T) {
 					t.Errorf("after %d looks: ended with %v", looks, got)
 				}
 			}()
-			newProfile(Two, false, []int64{3}, p).from(0)
+			newProfile(Two, false, []int64{40}, p).from(0)
 		}()
 	}
 }
