@@ -8,8 +8,8 @@
 //
 //	histogram   persons by the octave of |total|, with noise       search.go, octave.go
 //	gate        the greatest octave that stands out of the noise   gate.go
-//	laws        a library of laws of totals, weighed by how well   law.go, fit.go
-//	            each explains all noisy counts
+//	laws        a library of laws of totals, and of two together,  law.go, mixture.go, fit.go, beyond.go
+//	            weighed by how well each explains all noisy counts
 //	choice      the radius of the least expected error over the    choose.go
 //	            weighed laws; the law of what is cut there         cut.go
 //

@@ -1,6 +1,7 @@
 package clipping
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -27,13 +28,20 @@ type place struct {
 	spike       float64
 	persons     float64 // most likely number
 	weight      float64 // logarithm of its likelihood, number of persons integrated out
+	second      *second // nil for one law alone
+	at          int     // its octave
+	more        float64 // its persons
+	moreSigma   float64 // standard deviation of that number
 }
+
+func heavier(a, b place) int { return cmp.Compare(b.weight, a.weight) }
 
 // side are the counts of one side and what is taken from them.
 type side struct {
 	counts []float64
 	empty  []float64 // surprise of each count up to wide, were its bucket empty
 	sigma  float64
+	tail   float64   // factor by which the noise's tails ask for more than those of a normal law
 	real   bool      // totals are not whole numbers
 	about  bool      // they are distances from a centre
 	gate   int       // the last octave that stands out
@@ -63,12 +71,12 @@ func newSide(counts []float64, c Counts) (s side, ok bool) {
 		return side{}, false
 	}
 	last := len(counts) - 1
-	s = side{counts: counts, laws: c.library(), sigma: c.sigma, real: c.real, about: c.about, gate: g, top: min(g+nearOctaves, last), wide: min(g+c.far(), last)}
+	s = side{counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about, gate: g, top: min(g+nearOctaves, last), wide: min(g+c.far(), last)}
+	places := s.mix(s.places())
 	for i := range s.top * perOctave {
 		s.radii = append(s.radii, math.Exp2(float64(i)/perOctave))
 	}
 	s.radii = append(s.radii, math.Exp2(float64(s.top)))
-	places := s.places()
 	all := 0.0
 	for _, p := range places {
 		f := s.fit(p)
@@ -121,15 +129,7 @@ func (s *side) places() []place {
 		}
 	}
 	out = slices.DeleteFunc(out, func(p place) bool { return p.weight < best+leastWeight })
-	slices.SortFunc(out, func(a, b place) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, heavier)
 	return out[:min(len(out), mostFits)]
 }
 
@@ -204,116 +204,4 @@ func (s *side) weigh(p *place, masses []float64, low int, inside, noisy float64)
 	}
 	p.persons = n
 	p.weight = -(odd+logs+math.Log(product))/2 - math.Log(bend)/2 - math.Log(n)
-}
-
-// fit reckons what a law says is beyond each radius: its expected counts, drawn towards the noisy
-// ones by the variances of both, times what the law says of totals within the octave. Whole numbers
-// stand for the values up to them, so that half a step is added.
-func (s *side) fit(p place) fit {
-	l := &s.laws[p.law]
-	masses := make([]float64, s.wide+1)
-	_, inside := l.masses(masses, p.octave)
-	scale := math.Exp2(float64(p.octave))
-	f := fit{cut: make([]float64, len(s.radii)), wide: make([]float64, len(s.radii)), spread: make([]float64, len(s.radii)), rough: make([]float64, len(s.radii))}
-	var near, far moments // of the persons above the octave
-	for k := s.wide; k >= 0; k-- {
-		q := masses[k] * (1 - p.spike) / inside
-		if k == 0 {
-			q += p.spike
-		}
-		persons := s.expected(k, p.persons*q)
-		mean, mean2 := 1.0, 1.0
-		bucket := k - l.first - p.octave
-		known := bucket >= 0 && bucket < len(l.mass) && l.mass[bucket] > 0
-		if k > 0 {
-			if u := math.Exp2(float64(k)); known {
-				mean, mean2 = l.mean[bucket]*scale, l.mean2[bucket]*scale*scale
-			} else {
-				mean, mean2 = 0.72*u, 0.54*u*u
-			}
-			if !s.real {
-				mean2 += mean + 0.25
-				mean += 0.5
-			}
-		}
-		beyond := func(at int, excess float64) {
-			radius := s.radii[at]
-			f.cut[at] = near.beyond(radius)
-			if k <= s.top {
-				f.cut[at] += persons * excess
-			}
-			f.wide[at] = far.beyond(radius) + persons*excess
-			f.spread[at] = math.Sqrt(far.beyond2(radius) + 1.5*persons*excess*excess)
-			if edge := math.Exp2(float64(k)); radius < edge {
-				f.rough[at] = misplaced * persons * (edge - radius) * (edge - radius) / edge
-			}
-		}
-		switch {
-		case k == s.top+1:
-			beyond(s.top*perOctave, max(0, mean-s.radii[s.top*perOctave]))
-		case k > 0 && k <= s.top:
-			for j := range perOctave {
-				at := (k-1)*perOctave + j
-				excess := max(0, mean-s.radii[at])
-				if known {
-					if excess = l.excess[bucket*perOctave+j] * scale; !s.real {
-						excess += 0.4
-					}
-				}
-				beyond(at, excess)
-			}
-		}
-		if k == 0 {
-			f.total = near.sum + persons
-		}
-		if k <= s.top {
-			near.add(persons, mean, mean2)
-		}
-		far.add(persons, mean, mean2)
-	}
-	f.total = max(1, f.total)
-	if !s.real {
-		s.whole(f.cut)
-		s.whole(f.wide)
-	}
-	return f
-}
-
-// whole brings what is beyond each radius to the whole number under the radius, which is what
-// clips.
-func (s *side) whole(cut []float64) {
-	for i := len(cut) - 1; i > 0; i-- {
-		r := s.radii[i]
-		persons := (cut[i-1] - cut[i]) / (r - s.radii[i-1])
-		cut[i] += max(0, persons) * (r - math.Floor(r))
-	}
-}
-
-// expected returns the expected number of persons of a bucket, where a law says mu.
-func (s *side) expected(k int, mu float64) float64 {
-	c, noise := s.counts[k], s.sigma*s.sigma
-	own := mu + misfit*misfit*mu*mu
-	if d := c - mu; d*d > outlier*(own+noise) && k <= s.top {
-		own += d * d
-	}
-	if own == 0 {
-		return 0
-	}
-	return max(0, (mu*noise+c*own)/(own+noise))
-}
-
-// moments are those of the persons above an octave.
-type moments struct{ persons, sum, sum2 float64 }
-
-func (m *moments) add(persons, mean, mean2 float64) {
-	m.persons += persons
-	m.sum += persons * mean
-	m.sum2 += persons * mean2
-}
-
-// beyond is what they have beyond a radius that none is under, beyond2 the sum of its squares.
-func (m *moments) beyond(radius float64) float64 { return max(0, m.sum-m.persons*radius) }
-
-func (m *moments) beyond2(radius float64) float64 {
-	return max(0, m.sum2-2*radius*m.sum+radius*radius*m.persons)
 }

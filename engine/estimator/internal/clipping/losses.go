@@ -72,7 +72,7 @@ func (l Lengths) RadiusOfRatio(noise, unlike float64) float64 {
 	for i, r := range s.radii {
 		risk := 0.0
 		for _, f := range s.fits {
-			e, lost := noise*r/max(r, f.total-f.cut[i]), unlike*f.cut[i]/f.total
+			e, lost := noise*r/max(r, f.total-f.cut[i]), unlike*math.Hypot(f.cut[i], f.doubt(i))/f.total
 			risk += f.weight * (e*e + lost*lost)
 		}
 		if risk < best {

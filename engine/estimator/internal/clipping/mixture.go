@@ -1,0 +1,144 @@
+package clipping
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// Totals are often of two kinds: most persons follow one law, and a few another that only begins
+// where the first ends, as sums of a few values do whose largest decides, or as firms among
+// persons. So the laws that explain the counts best are tried again with a second one beside, which
+// has a number of persons of its own:
+//
+//	a tail   Pareto's law, from an octave of the bulk up to the gate on
+//	a hump   narrow or wide, about the gate
+//
+// A second law that the counts do not ask for has a small weight, as there are many that it could
+// be.
+
+// second is the second law of a mixture.
+type second struct {
+	law
+	hump   bool
+	weight float64 // logarithm of its weight at a place before any count is seen
+}
+
+const (
+	tailWeight = -6
+	humpWeight = -9
+	// mixed is the number of laws that a second one is tried beside.
+	mixed = 5
+)
+
+// seconds is the library of second laws.
+var seconds = sync.OnceValue(func() []second {
+	var all []second
+	for _, a := range []float64{1.5, 2.5} {
+		density := func(y float64) float64 { return math.Exp2(-a * y) }
+		all = append(all, second{newLaw(density, 0, 16), false, tailWeight})
+	}
+	for _, h := range []struct{ sigma, at float64 }{{0.1, -0.5}, {0.3, -0.5}, {0.3, 0}, {0.9, 0}} {
+		s := h.sigma / math.Ln2
+		density := func(y float64) float64 { return math.Exp(-(y - h.at) * (y - h.at) / (2 * s * s)) }
+		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true, humpWeight})
+	}
+	return all
+})
+
+// mix adds mixtures of the best places, and returns the best of all, the best first.
+func (s *side) mix(places []place) []place {
+	if s.about {
+		return places // one of them follows the counts, whatever they are
+	}
+	bulk, more := make([]float64, s.wide+1), make([]float64, s.wide+1)
+	out := slices.Clone(places)
+	for _, p := range places[:min(mixed, len(places))] {
+		s.shares(bulk, p)
+		mode := fullest(bulk)
+		for i := range seconds() {
+			second := &seconds()[i]
+			from := mode
+			if second.hump && s.tail > 1 {
+				continue // the tails of Laplace noise look like humps
+			} else if second.hump {
+				from = max(mode+1, s.top-4)
+			}
+			for octave := from; octave <= s.top; octave++ {
+				_, inside := second.masses(more, octave)
+				if inside < 0.2 {
+					continue
+				}
+				for k := range more {
+					more[k] /= inside
+				}
+				q := p
+				q.second, q.at = second, octave
+				if s.weighMixed(&q, bulk, more) {
+					out = append(out, q)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, heavier)
+	least := out[0].weight + leastWeight
+	for i, p := range out {
+		if p.weight < least || i == mostFits {
+			return out[:i]
+		}
+	}
+	return out
+}
+
+// shares writes the shares of a place's persons by bucket, without a second law.
+func (s *side) shares(dst []float64, p place) {
+	_, inside := s.laws[p.law].masses(dst, p.octave)
+	for k := range dst {
+		dst[k] *= (1 - p.spike) / inside
+	}
+	dst[0] += p.spike
+}
+
+// weighMixed finds the numbers of persons n and m of two laws, of shares bulk and more, and the
+// weight of both together. Counts are normal as in weigh; m has the density 1/m, but for the part
+// that is under its standard deviation. ok is false where m is under that: the counts do not ask
+// for a second law.
+func (s *side) weighMixed(p *place, bulk, more []float64) (ok bool) {
+	noise := s.sigma * s.sigma
+	variance := func(a, b float64) float64 { return noise + a + b + misfit*misfit*(a*a+b*b) }
+	n, m, det, aa := p.persons, 0.0, 0.0, 0.0
+	for range 2 {
+		var ab, bb, ac, bc float64
+		aa = 0
+		for k, q := range bulk {
+			t := more[k]
+			if q == 0 && t == 0 {
+				continue
+			}
+			v := variance(n*q, m*t)
+			aa, ab, bb = aa+q*q/v, ab+q*t/v, bb+t*t/v
+			ac, bc = ac+q*s.counts[k]/v, bc+t*s.counts[k]/v
+		}
+		if det = aa*bb - ab*ab; !(det > 1e-9*aa*bb) {
+			return false
+		}
+		n, m = max(1, (ac*bb-bc*ab)/det), max(0, (bc*aa-ac*ab)/det)
+	}
+	sigma := math.Sqrt(aa / det)
+	if m <= sigma {
+		return false
+	}
+	odd, logs, product := 0.0, 0.0, 1.0
+	for k, q := range bulk {
+		a, b := n*q, m*more[k]
+		v := variance(a, b)
+		d := s.counts[k] - a - b
+		odd += surprise(d * d / v)
+		if product *= v / noise; product > 1e200 {
+			logs, product = logs+math.Log(product), 1
+		}
+	}
+	p.persons, p.more, p.moreSigma = n, m, sigma
+	p.weight = p.second.weight - (odd+logs+math.Log(product))/2 - math.Log(det)/2 - math.Log(n) - math.Log(m)
+	return true
+}
