@@ -81,9 +81,8 @@ func (s *side) mix(places []place) []place {
 		}
 	}
 	slices.SortFunc(out, heavier)
-	least := out[0].weight + leastWeight
 	for i, p := range out {
-		if p.weight < least || i == mostFits {
+		if p.weight < out[0].weight+leastWeight || i == mostFits {
 			return out[:i]
 		}
 	}
