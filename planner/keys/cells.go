@@ -117,8 +117,8 @@ func valueOf(b *rel.Base, x int64) any {
 // maxWidths bounds the constants of the expressions that are tried as widths.
 const maxWidths = 16
 
-// widths are the widths of cells that are tried, the widest first: parts of a day, and the whole
-// numbers that the expressions divide by.
+// widths are the widths of cells that are tried, the widest first: parts of a day, the whole
+// numbers that the expressions divide by, and the halves of even ones.
 func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
 	unit := second
 	if b.Expr.Type.Kind == lower.Int {
@@ -131,7 +131,9 @@ func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
 	for _, e := range exprs {
 		tree.Contains(sp.f.ctx, e, func(e sql.Expression) bool {
 			if n, ok := wholeConstant(e); ok && n > 1 && n <= math.MaxInt32 && len(out) < maxWidths {
-				out = append(out, n*unit)
+				if out = append(out, n*unit); n%2 == 0 {
+					out = append(out, n/2*unit)
+				}
 			}
 			return false
 		})
@@ -306,9 +308,28 @@ func (sp *space) cast(e *expression.Convert) spread {
 	case lower.Date:
 		return sp.within(e.Child, day)
 	case lower.Int:
+		if d, ok := e.Child.(*expression.Div); ok {
+			return sp.rounded(d)
+		}
 		if sp.kind(e.Child) == lower.Int {
 			return sp.spread(e.Child)
 		}
+	}
+	return anything
+}
+
+// mostRounded is the divisor up to which a quotient of whole numbers, which has four digits after
+// the point, is rounded to the same whole number as the exact one: one under a half is under it by
+// 1/divisor at least.
+const mostRounded = 5000
+
+// rounded is the spread of a quotient x / k that is rounded to a whole number, where x is not
+// negative: it changes at odd halves of k.
+func (sp *space) rounded(d *expression.Div) spread {
+	w, ok1 := sp.whole(d.LeftChild)
+	k, ok2 := wholeConstant(d.RightChild)
+	if ok1 && ok2 && (w == 1 || k <= mostRounded && k%2 == 0 && k/2%w == 0) {
+		return oneValue
 	}
 	return anything
 }
