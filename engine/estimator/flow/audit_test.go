@@ -12,7 +12,7 @@ import (
 // audited is a graph without person 0 and one with that person. All others have the same number of
 // partners of their own, so that every likely cap gives the same flow; that person has more.
 func audited() (without, with *estimator.Pairs) {
-	const persons, each, partners = 300, 16, 2000
+	const persons, each, partners = 300, 8, 600
 	size := 1 + persons*(1+each) + partners
 	p := &estimator.Pairs{Lefts: size, Rights: size}
 	for i := range uint32(persons * each) {
