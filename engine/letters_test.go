@@ -21,3 +21,22 @@ func TestAggregatesThatDifferInCase(t *testing.T) {
 		}
 	}
 }
+
+// TestPoliciesInTheLettersOfTables: dp.policies, dp.domains and dp.scales show columns as the table
+// has them, however they were named to a procedure.
+func TestPoliciesInTheLettersOfTables(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.people (userId INT PRIMARY KEY, homeCity VARCHAR(8))", "CREATE TABLE d.ratings (ratedBy INT, movieId INT)", "CREATE TABLE d.profiles (userId INT, faceOf VECTOR(2))",
+		"CALL dp_protect('d.people', 'USERID', 'person')", "CALL dp_link('d.ratings', 'ratedby', 'd.people', 'userid')", `CALL dp_set_domain('d.people', 'homecity', '["a"]')`,
+		"CALL dp_protect('d.profiles', 'userid', 'person')", "CALL dp_set_scale('d.profiles', 'faceof', '[1, 2]')")
+	for query, want := range map[string]string{
+		"SELECT table_name, unit_column, link_column FROM dp.policies ORDER BY 1": "[[d.people userId NULL] [d.profiles userId NULL] [d.ratings ratedBy userId]]",
+		"SELECT column_name FROM dp.domains":                                      "[[homeCity]]",
+		"SELECT column_name FROM dp.scales":                                       "[[faceOf]]",
+	} {
+		if got := fmt.Sprint(root.query(query)); got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+}

@@ -96,6 +96,7 @@ func newFixture(t *testing.T) *fixture {
 	f.admin = New(Options{
 		Catalog: cat, Ledger: ledger,
 		Schema:    func(*sql.Context) catalog.Schema { return shopSchema{} },
+		Columns:   func(*sql.Context, string) sql.Schema { return nil },
 		IsDBA:     func(ctx *sql.Context) bool { return name(ctx) == dba },
 		IsAuditor: func(ctx *sql.Context) bool { return name(ctx) == auditor },
 		Accounts: func() []Account {

@@ -131,9 +131,10 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 		case u.Row:
 			row[2] = "row"
 		case u.Column != "":
-			row[2], row[3] = "column", u.Column
+			row[2], row[3] = "column", a.lettered(ctx, t.Name, u.Column)
 		case u.Link != nil:
-			row[2], row[3], row[4], row[5] = "link", u.Link.Column, u.Link.Parent, u.Link.ParentColumn
+			row[2], row[3] = "link", a.lettered(ctx, t.Name, u.Link.Column)
+			row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)
 		}
 		if t.Defaults != (catalog.Defaults{}) {
 			text, err := json.Marshal(t.Defaults)
@@ -147,12 +148,23 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 	return out, nil
 }
 
-func (a *Admin) domains(*sql.Context) ([]sql.Row, error) {
+// lettered is a column's name in the letters that its table has it in, where the store has it.
+// Policies keep names in lower case.
+func (a *Admin) lettered(ctx *sql.Context, table, column string) string {
+	for _, c := range a.o.Columns(ctx, table) {
+		if strings.EqualFold(c.Name, column) {
+			return c.Name
+		}
+	}
+	return column
+}
+
+func (a *Admin) domains(ctx *sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, t := range a.o.Catalog.Snapshot().All() {
 		for _, c := range slices.Sorted(maps.Keys(t.Domains)) {
 			d := t.Domains[c]
-			row := sql.Row{t.Name, c, "values", int64(len(d.Values)), d.String()}
+			row := sql.Row{t.Name, a.lettered(ctx, t.Name, c), "values", int64(len(d.Values)), d.String()}
 			switch {
 			case d.Source != nil:
 				row[2], row[3] = "table", nil
@@ -165,7 +177,7 @@ func (a *Admin) domains(*sql.Context) ([]sql.Row, error) {
 	return out, nil
 }
 
-func (a *Admin) scales(*sql.Context) ([]sql.Row, error) {
+func (a *Admin) scales(ctx *sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, t := range a.o.Catalog.Snapshot().All() {
 		for _, c := range slices.Sorted(maps.Keys(t.Scales)) {
@@ -173,7 +185,7 @@ func (a *Admin) scales(*sql.Context) ([]sql.Row, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, sql.Row{t.Name, c, int64(len(t.Scales[c])), string(text)})
+			out = append(out, sql.Row{t.Name, a.lettered(ctx, t.Name, c), int64(len(t.Scales[c])), string(text)})
 		}
 	}
 	return out, nil
