@@ -101,9 +101,12 @@ func New(p estimator.Params, o Options) (estimator.Estimator, error) {
 	copy(r.loss[:], scalar.Split(p.Loss(), shares[:]...))
 	r.caps, r.pick.candidates = capsUpTo(limit)
 	r.pick.caps = r.caps
-	var err error
-	r.pick.least, err = exponential.NewLeast(p, r.score().span(p.Relation)*unit, r.loss[1])
-	return r, err
+	least, err := exponential.NewLeast(p, r.score().span(p.Relation)*unit, r.loss[1])
+	if err != nil {
+		return nil, err
+	}
+	r.pick.least = least
+	return r, nil
 }
 
 // score and excess are those of the shape, for weights of both signs where there are such.

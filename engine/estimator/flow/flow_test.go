@@ -188,7 +188,7 @@ func signed(p *estimator.Pairs, signs int) *estimator.Pairs {
 
 // worstLoss is the largest loss of the Gaussian steps between random small neighbours, at every
 // cap, with the same answers on both sides.
-func worstLoss(t *testing.T, v variant, e release, tries int) *big.Rat {
+func worstLoss(t *testing.T, v variant, e release, tries int, loss func(t testing.TB, a, b *stattest.Recorder) *big.Rat) *big.Rat {
 	r := rand.New(stattest.Source(t, v.name))
 	n := stattest.Noiser(t, "noise of "+v.name)
 	worst := new(big.Rat)
@@ -212,7 +212,7 @@ func worstLoss(t *testing.T, v variant, e release, tries int) *big.Rat {
 		}
 		for _, other := range others {
 			less := recorded(t, e, signed(other, signs), cap, full.Replay(t).Answer)
-			if l := stattest.Loss(t, full, less); l.Cmp(worst) > 0 {
+			if l := loss(t, full, less); l.Cmp(worst) > 0 {
 				worst = l
 			}
 		}
@@ -236,11 +236,14 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 			continue
 		}
 		declared := new(big.Rat).SetFloat64(rho * (shares[0] + shares[2] + shares[3]))
-		worst := worstLoss(t, v, v.at(t, rho), 100)
+		worst := worstLoss(t, v, v.at(t, rho), 100, stattest.Loss)
 		if worst.Cmp(declared) > 0 {
 			t.Errorf("%s: a person moves the queries by %v, declared %v", v.name, worst.FloatString(9), declared.FloatString(9))
 		}
-		if worst = worstLoss(t, v, v.at(t, 3*rho), 150); worst.Cmp(declared) <= 0 {
+		if worst := worstLoss(t, v, v.pure(t, rho), 50, stattest.PureLoss); worst.Cmp(declared) > 0 {
+			t.Errorf("%s: a person moves the queries of a pure release by %v, declared %v", v.name, worst.FloatString(9), declared.FloatString(9))
+		}
+		if worst = worstLoss(t, v, v.at(t, 3*rho), 150, stattest.Loss); worst.Cmp(declared) <= 0 {
 			t.Errorf("%s: an estimator with a third of the noise variance passed: %v of %v", v.name, worst.FloatString(9), declared.FloatString(9))
 		}
 	}

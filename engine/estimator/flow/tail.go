@@ -38,9 +38,8 @@ func (t tail) sigma() float64 { return t.noise.Sigma() * t.step }
 
 const (
 	// A look that shows fewer persons than this many standard deviations of its noise changes
-	// nothing. With more the cap grows by this power of their number over it. A power of 1 would be
-	// right for tails of any weight at all, 1/2 for those whose persons beyond a cap fall as its
-	// square.
+	// nothing. With more the cap grows by this power of their number over it: 1/α would bring them
+	// down to it where the persons beyond a cap fall as its α-th power.
 	clearTail, growth = 1, 0.7
 )
 

@@ -47,8 +47,9 @@ func (c *Least) Step(name string, moves float64) estimator.Step {
 	return c.loss.of(1, estimator.Step{Name: name, Mechanism: estimator.Exponential, Sensitivity: fmt.Sprintf("range=%g", moves)})
 }
 
-// Floored reports whether a candidate so far from the best one has the least weight that there is,
-// as has any farther one: how far exactly does not matter.
+// Floored reports whether a candidate so far from the best one has the least weight that there is.
+// So has any farther one, but for a rounding that pure.go has room for: how far exactly does not
+// matter.
 func (c *Least) Floored(distance uint64) bool { return c.powers.at(distance) == least }
 
 // Choose returns the number of a candidate.
