@@ -23,6 +23,7 @@ import (
 //	-- @within 1e-4             the relative tolerance of numbers on protected tables
 //	-- @missing why             on protected tables there is one more row, of nobody: cells NULL or 0
 //	-- @columns why             the names of the columns are not compared
+//	-- @file public why         no statement that follows in the file is asked of protected tables
 //
 // A statement that begins with SET is run in each session and not compared.
 type difference struct {
@@ -51,10 +52,13 @@ func differences(t *testing.T) []difference {
 		defer f.Close()
 		lines := bufio.NewScanner(f)
 		var d difference
+		publicly := false
 		for n := 1; lines.Scan(); n++ {
 			line := strings.TrimRight(lines.Text(), " ")
 			comment, is := strings.CutPrefix(line, "-- ")
 			switch {
+			case strings.HasPrefix(line, "-- @file public "):
+				publicly = true
 			case is && d.text == "":
 				if !d.directive(comment) {
 					t.Fatalf("%s:%d: %s", name, n, comment)
@@ -66,7 +70,7 @@ func differences(t *testing.T) []difference {
 				}
 				d.text += line
 				if text, ends := strings.CutSuffix(d.text, ";"); ends {
-					d.text = text
+					d.text, d.noPriv = text, d.noPriv || publicly
 					out = append(out, d)
 					d = difference{}
 				} else {

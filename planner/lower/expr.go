@@ -67,7 +67,12 @@ func (e Expr) Narrow() bool { return e.read.narrow && e.SQL == e.read.text }
 
 // Binder collects the values of one generated statement. Text that comes from a client is only
 // ever a bound value.
-type Binder struct{ args []any }
+type Binder struct {
+	args []any
+	// Rows names long operands by rows of one value instead of lambdas, in which the store takes
+	// neither subqueries nor columns of the query around one.
+	Rows bool
+}
 
 // Bind adds a value and returns its place holder, which may be used more than once.
 func (b *Binder) Bind(v any) string {

@@ -230,6 +230,9 @@ func (l *lowerer) let(operand string, f func(ref string) string) string {
 func (l *lowerer) name(operand string, f func(ref string) string) string {
 	l.lets++
 	ref := fmt.Sprintf("scrim__%d", l.lets)
+	if l.b != nil && l.b.Rows {
+		return "(SELECT " + f(ref+".v") + " FROM (SELECT " + operand + " AS v) AS " + ref + ")"
+	}
 	return "list_transform([" + operand + "], lambda " + ref + ": " + f(ref) + ")[1]"
 }
 

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -210,10 +211,16 @@ func (s *pusher) blockSort(n *plan.Sort) (*block, error) {
 func (s *pusher) inline(b *block, exprs []sql.Expression) error {
 	r := *b.rel
 	r.Columns = make([]rel.Column, len(exprs))
+	before := len(s.reads)
 	for i, e := range exprs {
 		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
 		if id, ok := e.(sql.IdExpression); ok {
 			c.ID = id.Id()
+		}
+		if x, ok := s.computed(b.rel, e); ok {
+			c.Expr = x
+			r.Columns[i] = c
+			continue
 		}
 		x, err := s.Lower(tree.Unalias(e), b.rel.Resolve)
 		if err != nil {
@@ -228,5 +235,19 @@ func (s *pusher) inline(b *block, exprs []sql.Expression) error {
 		r.Columns[i] = c
 	}
 	b.rel = &r
+	if len(s.reads) > before && b.suffix() == "" { // a subquery is run once, whoever uses its value
+		b.rel = s.Derived(&r, "", nil)
+	}
 	return nil
+}
+
+// computed finds the column that an expression with a subquery is already: the binder repeats what
+// an alias names.
+func (s *pusher) computed(r *rel.Relation, e sql.Expression) (lower.Expr, bool) {
+	id := tree.ID(e)
+	i := slices.IndexFunc(r.Columns, func(c rel.Column) bool { return c.ID == id && !c.Opaque })
+	if id == 0 || i < 0 || !tree.HasSubquery(s.ctx, e) {
+		return lower.Expr{}, false
+	}
+	return r.Columns[i].Expr, true
 }

@@ -106,6 +106,12 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr,
 		return x, err
 	}
 	number := false
+	switch a.(type) {
+	case *aggregation.Sum, *aggregation.Avg:
+		if x.Type.Kind == lower.Bool {
+			x = lower.Convert(x, integer)
+		}
+	}
 	switch x.Type.Kind {
 	case lower.Int, lower.Double, lower.Decimal:
 		number = true

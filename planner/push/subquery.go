@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -33,33 +34,46 @@ func (s *pusher) subquery(e sql.Expression, outer lower.Columns) (lower.Expr, er
 		return lower.Expr{SQL: "(EXISTS (SELECT 1" + s.Clause(b.rel) + b.suffix() + "))", Type: lower.Type{Kind: lower.Bool}}, nil
 	case *plan.InSubquery:
 		q, ok := e.Right().(*plan.Subquery)
-		if _, several := e.Left().(expression.Tuple); !ok || several {
+		if !ok {
 			return lower.Expr{}, rel.ErrStay
 		}
-		s.Outer = around
-		x, err := s.Lower(e.Left(), outer)
-		s.Outer = outer
+		left := []sql.Expression{e.Left()}
+		if row, ok := e.Left().(expression.Tuple); ok {
+			left = row
+		}
+		b, err := s.columns(q, len(left))
 		if err != nil {
-			return x, err
+			return lower.Expr{}, err
 		}
-		b, y, err := s.column(q)
-		if err != nil {
-			return x, err
+		xs, ys := make([]string, len(left)), make([]string, len(left))
+		for i, l := range left {
+			s.Outer = around
+			x, err := s.Lower(l, outer)
+			s.Outer = outer
+			if err != nil {
+				return x, err
+			}
+			x, y, ok := lower.Alike(x, b.rel.Columns[i].Expr)
+			if !ok {
+				return x, rel.ErrStay
+			}
+			xs[i], ys[i] = x.SQL, y.SQL
 		}
-		x, y, ok = lower.Alike(x, y)
-		if !ok {
-			return x, rel.ErrStay
+		row := xs[0]
+		if len(xs) > 1 {
+			row = "(" + sqltext.List(xs) + ")"
 		}
-		return lower.Expr{SQL: "(" + x.SQL + " IN (SELECT " + y.SQL + s.Clause(b.rel) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
+		return lower.Expr{SQL: "(" + row + " IN (SELECT " + sqltext.List(ys) + s.Clause(b.rel) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
 	case *plan.Subquery:
 		if !s.single(e.Query) {
 			return lower.Expr{}, rel.ErrStay
 		}
-		b, x, err := s.column(e)
+		b, err := s.columns(e, 1)
 		if err != nil {
-			return x, err
+			return lower.Expr{}, err
 		}
-		return lower.Expr{SQL: "(SELECT " + x.SQL + s.Clause(b.rel) + b.suffix() + ")", Type: x.Type, Nullable: true}, nil
+		x := b.rel.Columns[0].Expr
+		return lower.Expr{SQL: "(SELECT " + x.SQL + s.Clause(b.rel) + ")", Type: x.Type, Nullable: true}, nil
 	}
 	return lower.Expr{}, rel.ErrStay
 }
@@ -74,20 +88,17 @@ func (s *pusher) rows(n sql.Node) (*block, error) {
 	return b, nil
 }
 
-// column is the block of a subquery with one column, and the column.
-func (s *pusher) column(q *plan.Subquery) (*block, lower.Expr, error) {
+// columns is the block of a subquery with n columns.
+func (s *pusher) columns(q *plan.Subquery, n int) (*block, error) {
 	b, err := s.rows(q.Query)
 	if err != nil {
-		return nil, lower.Expr{}, err
+		return nil, err
 	}
-	if len(b.rel.Columns) != 1 || b.rel.Columns[0].Opaque {
-		return nil, lower.Expr{}, rel.ErrStay
+	if len(b.rel.Columns) != n || slices.ContainsFunc(b.rel.Columns, func(c rel.Column) bool { return c.Opaque }) {
+		return nil, rel.ErrStay
 	}
-	if b.limit != "" || b.offset != "" {
-		b = s.closed(b)
-	}
-	b.order = nil
-	return b, b.rel.Columns[0].Expr, nil
+	b = s.closed(b)
+	return b, nil
 }
 
 // readsOf lists the tables of a query and of the subqueries in it.
@@ -99,13 +110,13 @@ func (s *pusher) readsOf(r *rel.Relation) {
 	}
 }
 
-// reachesOut reports whether the condition of an outer join has a subquery or a column of neither
-// side, which the store does not take there.
+// reachesOut reports whether the condition of an outer join has a column of neither side, or a
+// subquery that has columns of the rows around it, which the store does not take there.
 func (s *pusher) reachesOut(cond sql.Expression, sides ...*rel.Relation) bool {
 	return cond != nil && tree.Contains(s.ctx, cond, func(e sql.Expression) bool {
 		switch e := e.(type) {
 		case *plan.Subquery:
-			return true
+			return !e.Correlated().Empty()
 		case *expression.GetField:
 			return !slices.ContainsFunc(sides, func(r *rel.Relation) bool { return r.Find(e) != nil })
 		}

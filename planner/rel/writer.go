@@ -3,10 +3,10 @@ package rel
 import (
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -108,14 +108,16 @@ func (s *Writer) translate(f func(*sql.Context, sql.Expression, *lower.Binder, l
 			return outer(gf)
 		}
 	}
-	var err error
-	if s.Subquery != nil {
-		e, cols, err = s.withoutSubqueries(e, cols)
+	var named []subquery
+	if s.Subquery == nil {
+		if err := s.NoSubquery(e); err != nil {
+			return lower.Expr{}, err
+		}
 	} else {
-		err = s.NoSubquery(e)
-	}
-	if err != nil {
-		return lower.Expr{}, err
+		var err error
+		if e, cols, named, err = s.withoutSubqueries(e, cols); err != nil {
+			return lower.Expr{}, err
+		}
 	}
 	if s.AsWritten && lower.MayExceed(s.ctx, e) {
 		return lower.Expr{}, ErrStay
@@ -123,49 +125,15 @@ func (s *Writer) translate(f func(*sql.Context, sql.Expression, *lower.Binder, l
 	if !s.AsWritten {
 		e = canon.Expr(s.ctx, e, cols)
 	}
+	s.binder.Rows = len(named) > 0 || s.Outer != nil
 	x, err := f(s.ctx, e, s.binder, cols)
+	if err == nil && s.binder.Rows {
+		if strings.Contains(x.SQL, "lambda ") {
+			return x, ErrStay
+		}
+		x.SQL = withSubqueries(x.SQL, named)
+	}
 	return x, rule.By(rule.Expression, err)
-}
-
-// withoutSubqueries puts a column in the place of each subquery in an expression, and returns what
-// resolves it to the subquery's translation.
-func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns) (sql.Expression, lower.Columns, error) {
-	if !tree.HasSubquery(s.ctx, e) {
-		return e, cols, nil
-	}
-	found := map[sql.ColumnId]lower.Expr{}
-	var replace func(e sql.Expression) (sql.Expression, error)
-	replace = func(e sql.Expression) (sql.Expression, error) {
-		switch e.(type) {
-		case *gmsplan.Subquery, *gmsplan.InSubquery, *gmsplan.ExistsSubquery:
-			x, err := s.Subquery(e, cols)
-			if err != nil {
-				return nil, err
-			}
-			id := s.NewID()
-			found[id] = x
-			return tree.Column(id, 0, e.Type(s.ctx), "", "", "subquery"), nil
-		}
-		children := e.Children()
-		if len(children) == 0 {
-			return e, nil
-		}
-		out := make([]sql.Expression, len(children))
-		for i, c := range children {
-			var err error
-			if out[i], err = replace(c); err != nil {
-				return nil, err
-			}
-		}
-		return e.WithChildren(s.ctx, out...)
-	}
-	e, err := replace(e)
-	return e, func(gf *expression.GetField) (lower.Expr, bool) {
-		if x, ok := found[gf.Id()]; ok {
-			return x, true
-		}
-		return cols(gf)
-	}, err
 }
 
 // RunsOnBases refuses an expression over base columns that may not run on protected rows.
