@@ -118,7 +118,7 @@ func TestDifferences(t *testing.T) {
 	}
 	t.Logf("compared: %v", compared)
 	if compared["public"] < 450 || compared["protected"] < 200 {
-		t.Errorf("got %v statements compared, want 450 and more in public", compared)
+		t.Errorf("got %v statements compared, want 450 public and 200 protected ones and more", compared)
 	}
 }
 
