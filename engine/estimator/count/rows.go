@@ -117,8 +117,8 @@ func (r rows) Steps() []estimator.Step {
 // noise is that of the sum with each person's number within a bound.
 func (r rows) noise(bound int64) scalar.Noise { return scalar.Single(r.p, bound-r.least, r.sum) }
 
-// spread returns the standard deviation of the noise of the sum by interval, but for its rounding up
-// to a lattice.
+// spread returns the standard deviation of the noise of the sum by interval, but for its rounding
+// up to a lattice.
 func (r rows) spread() func(_, bound int64) float64 {
 	unit := r.noise(r.least+maxRadius).Sigma() / maxRadius
 	return func(_, bound int64) float64 { return unit * float64(bound-r.least) }

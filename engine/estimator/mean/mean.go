@@ -14,11 +14,14 @@ import (
 
 // persons is the mean of one number a person.
 type persons struct {
-	p       estimator.Params
-	n       scalar.Persons
-	centred scalar.Centred
-	clip    clipping.Search // of distances from the centre; not used with declared bounds
-	share   float64         // loss of the sum
+	p estimator.Params
+	n scalar.Persons
+	// the middle and half the width of declared bounds, Bounded where there are any
+	declared scalar.Centred
+	centred  scalar.Centred  // the search for a centre
+	clip     clipping.Search // of distances from the centre
+	fixed    bool            // nothing is searched for
+	share    float64         // loss of the sum
 }
 
 // NewMean returns the private mean of one value a person, the mean of the person's rows. Columns:
@@ -33,9 +36,9 @@ type persons struct {
 // comes or goes, n is released first, and the centred sum has Δ = C. Under replace-one with a
 // private n, Δ = 2C, and n̂ is covered by the other steps (scalar.Shares). Shares of ρ:
 //
-//	add-remove    bounds declared   n̂ 1/4, sum 3/4; c and C are the middle and half the width of the interval
-//	              otherwise         n̂ 0.08, c 0.23 (median by bisection), C 0.22 (package clipping, of x̄ᵢ − c), sum 0.47
-//	replace-one   bounds declared   sum 1
+//	add-remove    bounds declared   n̂ 0.17, c 0.15, C 0.19, sum 0.49
+//	              otherwise         n̂ 0.08, c 0.23 (median), C 0.22 (package clipping, of x̄ᵢ − c), sum 0.47
+//	replace-one   bounds declared   c 0.17, C 0.21, sum 0.62
 //	              otherwise         c 0.24, C 0.28, sum 0.48
 //
 // The searches get a larger share under replace-one, where the median's rank moves by twice as much
@@ -44,13 +47,17 @@ type persons struct {
 // Pure: the same shares of ε, Laplace noise in place of Gaussian noise, c by the exponential
 // mechanism (scalar.Centred).
 //
-// With declared bounds S/n is not near 0 (c is not the data's centre), so n̂ gets a quarter: with s
-// = |x̄−c|/C the variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s; 1/3 is within 10 % of
-// the best for s from 0.1 to 0.8. The answer is clamped to the interval, which only brings it
-// nearer to the truth.
+// With declared bounds L and U the same is searched for within them. Where n̂ is too small for
+// that, where no distance stands out, and where one person would move the sum by more than about
+// the middle of the bounds, c is that middle and C half of U − L. There S/n is not near 0, so that
+// n̂ gets more: with s = |x̄−c|/C the variance is C²/(2ρn²)·(1/ρ₃ + s²/ρ_n), least at ρ_n/ρ₃ = s;
+// 1/3 is within 10 % of the best for s from 0.1 to 0.8. All steps are charged in either case. A
+// declaration that is wide so costs nothing beside none. Values count as the end they are beyond,
+// which only brings the answer nearer to the truth.
 //
-// Otherwise what persons have beyond C, on either side, is estimated from the histogram. The
-// estimate is added to S, as in NewSum, and both ends of the interval allow for what it may be.
+// What persons have beyond a C that was searched for, on either side, is estimated from the
+// histogram. The estimate is added to S, as in NewSum, and both ends of the interval allow for what
+// it may be.
 //
 // A person is in one bucket of the histogram, on one side of c: the bucket is a function of the
 // person's rows and of c, which is released before. So exchanging a person moves two counts by 1,
@@ -64,10 +71,13 @@ func NewMean(p estimator.Params) (estimator.Estimator, error) {
 	return newPersons(p), nil
 }
 
-// Shares of NewMean.
+// Shares of NewMean, and where nothing is searched for.
 var (
-	boundedShares = scalar.Shares{AddRemove: []float64{1, 3}, ReplaceOne: []float64{1}, Joining: []float64{scalar.JoiningBall}}
-	openShares    = scalar.Shares{
+	fixedShares   = scalar.Shares{AddRemove: []float64{1, 3}, ReplaceOne: []float64{1}, Joining: []float64{scalar.JoiningBall}}
+	boundedShares = scalar.Shares{
+		AddRemove: []float64{17, 15, 19, 49}, ReplaceOne: []float64{17, 21, 62}, Joining: openShares.Joining,
+	}
+	openShares = scalar.Shares{
 		AddRemove: []float64{8, 23, 22, 47}, ReplaceOne: []float64{24, 28, 48},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningInterval},
 	}
@@ -75,17 +85,44 @@ var (
 
 func newPersons(p estimator.Params) persons {
 	e := persons{p: p}
-	var parts []float64
 	if p.Bounded() {
-		e.n, parts = boundedShares.Of(p, 1)
-		e.centred, e.share = scalar.NewCentred(p, 0, 0), parts[0]
-		return e
+		e.declared = scalar.NewCentred(p, 0, 0)
 	}
-	e.n, parts = openShares.Of(p, 1)
-	e.centred, e.share = scalar.NewCentre(p, parts[0]), parts[2]
+	var parts []float64
+	e.n, parts = e.shares().Of(p, 1)
+	e.centred, e.share = scalar.NewCentre(within(p), parts[0]), parts[2]
 	far := e.centred.Hi - e.centred.Lo
 	e.clip = clipping.NewSearch(p, parts[1], -far, far)
 	return e
+}
+
+// fixedPersons are persons with declared bounds, of which nothing is searched for.
+func fixedPersons(p estimator.Params) persons {
+	e := persons{p: p, fixed: true, declared: scalar.NewCentred(p, 0, 0)}
+	var parts []float64
+	e.n, parts = fixedShares.Of(p, 1)
+	e.centred, e.share = e.declared, parts[0]
+	return e
+}
+
+// within returns p with its declared bounds as the range of the grid alone: a search goes within
+// it.
+func within(p estimator.Params) estimator.Params {
+	if p.Bounded() {
+		p.Grid.Lo, p.Grid.Hi = *p.Lower, *p.Upper
+		p.Lower, p.Upper = nil, nil
+	}
+	return p
+}
+
+func (e persons) shares() scalar.Shares {
+	switch {
+	case e.fixed:
+		return fixedShares
+	case e.p.Bounded():
+		return boundedShares
+	}
+	return openShares
 }
 
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
@@ -94,19 +131,21 @@ func (persons) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.
 func (e persons) MinPersons() int64 {
-	least := max(e.n.Enough(), e.centred.MinPersons())
-	if e.centred.Bounded() {
-		return least
+	if e.p.Bounded() {
+		return e.n.Enough()
 	}
-	return max(least, e.clip.Persons())
+	return max(e.n.Enough(), e.needed())
 }
+
+// needed is the number of persons that the searches need.
+func (e persons) needed() int64 { return max(e.centred.MinPersons(), e.clip.Persons()) }
 
 // Exchange implements estimator.Exchanging.
 func (e persons) Exchange() float64 {
-	if e.centred.Bounded() {
-		return boundedShares.Exchange(scalar.ExchangeBall)
+	if e.fixed {
+		return fixedShares.Exchange(scalar.ExchangeBall)
 	}
-	return openShares.Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeBall)
+	return e.shares().Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeBall)
 }
 
 // AllowsForBias implements estimator.Allowing.
@@ -114,7 +153,7 @@ func (persons) AllowsForBias() bool { return true }
 
 // Bias implements estimator.Biased.
 func (e persons) Bias() string {
-	if e.centred.Bounded() {
+	if e.fixed {
 		return ""
 	}
 	return "the clip about the centre"
@@ -125,8 +164,8 @@ func (e persons) Steps() []estimator.Step {
 	sum := estimator.Step{Name: "sum", Sensitivity: "l2=clip"}
 	steps := append(e.n.Steps(), e.centred.Steps()...)
 	switch {
-	case e.centred.Bounded():
-		_, radius := e.centred.Middle()
+	case e.fixed:
+		_, radius := e.declared.Middle()
 		sum.Sensitivity = fmt.Sprintf("l2=%v", e.centred.Value(float64(e.p.Relation.Factor()*radius)))
 	case e.p.Relation == estimator.ReplaceOne:
 		sum.Sensitivity = lengthOfClip
@@ -153,13 +192,9 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
-	c, radius := e.centred.Search(n, in.Memory, rows, totals)
-	choice := clipping.Choice{Low: radius, High: radius}
-	if !e.centred.Bounded() {
-		var ok bool
-		if choice, ok = e.found(n, rows, totals, c, e.centred.Value(1)/count); !ok {
-			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
-		}
+	c, choice, ok := e.found(n, in, count)
+	if !ok {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	clip := interval{-choice.Low, choice.High}
 	var acc scalar.Sum
@@ -185,14 +220,37 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	})
 }
 
-// found releases the histogram of distances from c and chooses the clip by it; ok is false where
+// found returns the centre and the clip about it: those that are searched for, or those of declared
+// bounds. ok is false where there is neither.
+func (e persons) found(n noise.Noiser, in estimator.Input, count float64) (c int64, choice clipping.Choice, ok bool) {
+	bounded := e.p.Bounded()
+	if !e.fixed && (!bounded || count >= float64(e.needed())) {
+		c, _ = e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
+		choice, ok = e.choose(n, in, c, e.centred.Value(1)/count)
+		choice = choice.Within(c-e.centred.Lo, e.centred.Hi-c)
+	}
+	if !bounded {
+		return c, choice, ok
+	}
+	middle, radius := e.declared.Middle()
+	declared := clipping.Choice{Low: radius, High: radius}
+	if ok && e.moves(choice.Low, choice.High) <= e.moves(radius, radius) {
+		return c, choice, true
+	}
+	return middle, declared, true
+}
+
+// moves is the most by which one person moves a sum of numbers of [−low, high].
+func (e persons) moves(low, high int64) int64 { return interval{-low, high}.moves(e.p.Relation) }
+
+// choose releases the histogram of distances from c and chooses the clip by it; ok is false where
 // none stands out. A person at c counts as one unit away, so that a column of one value stands out,
 // too. The laws of what the clip takes are in units of step.
-func (e persons) found(n noise.Noiser, rows, totals []int64, c int64, step float64) (clipping.Choice, bool) {
+func (e persons) choose(n noise.Noiser, in estimator.Input, c int64, step float64) (clipping.Choice, bool) {
 	var h clipping.Histogram
-	for i, m := range rows {
+	for i, m := range in.Columns[0] {
 		if m > 0 {
-			d := e.centred.Of(m, totals[i]) - c
+			d := e.centred.Of(m, in.Columns[1][i]) - c
 			if d == 0 {
 				d = 1
 			}
@@ -201,7 +259,7 @@ func (e persons) found(n noise.Noiser, rows, totals []int64, c int64, step float
 	}
 	unit := e.noise(interval{0, far}).Sigma() / far
 	return e.clip.Release(n, &h).About().Choose(func(low, high int64) float64 {
-		return unit * float64(interval{-low, high}.moves(e.p.Relation))
+		return unit * float64(e.moves(low, high))
 	}, step)
 }
 

@@ -13,16 +13,14 @@ import (
 
 // rowMean is the mean over rows, from one clipped 2-vector a person.
 type rowMean struct {
-	p       estimator.Params
-	n       scalar.Persons
-	centred scalar.Centred
-	clip    clipping.Search // of the vectors' norms; not used when fixed
-	fixed   float64         // norm bound in units of κ, 0 when it is searched for
-	width   scalar.Width    // sensitivity of the vectors' sum in radii
-	cross   scalar.CrossWidth
-	wedge   bool // with declared bounds under replace-one: see width
-	noise   scalar.Noise
-	sigma   float64
+	p        estimator.Params
+	n        scalar.Persons
+	centred  scalar.Centred  // the search for c and κ
+	declared scalar.Centred  // those of declared bounds, Bounded where there are any
+	clip     clipping.Search // of the vectors' norms
+	fixed    float64         // bound of the norm in units of the declared κ, 0 where there is none
+	noise    scalar.Noise    // of each coordinate of the vectors' sum
+	narrow   scalar.Noise    // the same about the declared bounds
 }
 
 // rowWeight is the weight of a person's number of rows beside the sum of their centred values: the
@@ -56,19 +54,24 @@ const vectorNormLimit = 1 << 61
 //
 // Sensitivity: a person's clipped vector has ℓ2 norm at most C (scalar.Ball checks it in integers
 // on a lattice of C·2^-30), so adding or removing a person moves (S₁,S₂) by at most C, however many
-// rows the person has, and exchanging one by at most 2C. With declared bounds |uᵢ₁| ≤ uᵢ₂/w = 2uᵢ₂,
-// kept in integers too: the vectors are in a sector of half-angle θ = arctan 2, whose diameter is
-// the longer of its radius and its chord 2C·sin θ = (4/√5)·C. σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on
-// each coordinate, Δ in units of C, costs ρ₃. c, κ and C are public or released before.
+// rows the person has, and exchanging one by at most 2C. σ² = ⌈Δ²·2^60/(2ρ₃)⌉ lattice units on each
+// coordinate, Δ in units of C, costs ρ₃. c, κ and C are public or released before.
 //
-//	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2, no search for them; n̂ 0.05, C 0.20, sum 0.75
-//	                                with p.MaxRows = M ≤ 4 also C = Mκ√(1+w²): n̂ 0.05, sum 0.95
+//	add-remove    bounds declared   n̂ 0.05, c 0.12, κ 0.09, C 0.22, sum 0.52
 //	              otherwise         n̂ 0.05, c 0.17 (median of the persons' means), κ 0.13 (histogram of |x̄ᵢ−c|), C 0.25, sum 0.40
-//	replace-one   bounds declared   C 0.20, sum 0.80; with M ≤ 4 sum 1; n̂ is public or covered (scalar.Shares)
-//	              otherwise         c 0.19, κ 0.14, C 0.25, sum 0.42
+//	replace-one   bounds declared   c 0.13, κ 0.10, C 0.22, sum 0.55
+//	              otherwise         c 0.19, κ 0.14, C 0.25, sum 0.42; n̂ is public or covered (scalar.Shares)
+//
+// With declared bounds c and κ are searched for within them. Where n̂ is too small for that, or the
+// κ found is not well under (U−L)/2, they are c = (L+U)/2 and κ = (U−L)/2; with p.MaxRows = M ≤ 4
+// then C = Mκ√(1+w²) takes the place of the search. All steps are charged in either case, so that a
+// wide declaration costs nothing beside none. There |uᵢ₁| ≤ uᵢ₂/w = 2uᵢ₂, kept in integers too: the
+// vectors are in a sector of half-angle θ = arctan 2, whose diameter is the longer of its radius
+// and its chord 2C·sin θ = (4/√5)·C, which takes the place of 2C. Which of both is noised follows
+// from n̂ and κ, which are released.
 //
 // Pure: the same with ℓ1 norms, ε and Laplace noise Lap_Z(Δ·2^30/ε₃) on each coordinate, which
-// costs ε₃ for both. Δ is 1, and 2 where a person is exchanged; with declared bounds the vectors
+// costs ε₃ for both. Δ is 1, and 2 where a person is exchanged; about declared bounds the vectors
 // are in the set |u₁| ≤ 2u₂, |u₁| + u₂ ≤ 1 with the corners (0, 0), (0, 1) and (±⅔, ⅓), whose ℓ1
 // diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
 //
@@ -82,22 +85,20 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if p.MaxRows == 1 {
 		return newPersons(p), nil
 	}
-	e := rowMean{p: p, width: rowWidth(p), cross: rowCross(p), wedge: p.Bounded() && p.Relation == estimator.ReplaceOne}
+	e := rowMean{p: p}
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
-	last := len(parts) - 1
+	e.centred = scalar.NewCentred(within(p), parts[0], parts[1])
+	e.clip = clipping.NewSearch(p, parts[2], 0, vectorNormLimit)
+	open := within(p)
+	e.noise = scalar.NewNoise(p, rowWidth(open).Square(), rowCross(open).Units(), parts[3])
 	if p.Bounded() {
-		e.centred = scalar.NewCentred(p, 0, 0)
-	} else {
-		e.centred = scalar.NewCentred(p, parts[0], parts[1])
+		e.declared = scalar.NewCentred(p, 0, 0)
+		e.narrow = scalar.NewNoise(p, rowWidth(p).Square(), rowCross(p).Units(), parts[3])
+		if p.MaxRows > 0 && p.MaxRows <= maxFixedRows {
+			e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
+		}
 	}
-	if rowsFixed(p) {
-		e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
-	} else {
-		e.clip = clipping.NewSearch(p, parts[last-1], 0, vectorNormLimit)
-	}
-	e.noise = scalar.NewNoise(p, e.width.Square(), e.cross.Units(), parts[last])
-	e.sigma = e.noise.Sigma()
 	return e, nil
 }
 
@@ -109,13 +110,8 @@ func (e rowMean) norm(d, w float64) float64 {
 	return math.Sqrt(float64(d*d) + float64(w*w))
 }
 
-// rowsFixed reports whether the bound of the norm is declared.
-func rowsFixed(p estimator.Params) bool {
-	return p.Bounded() && p.MaxRows > 0 && p.MaxRows <= maxFixedRows
-}
-
-// rowWidth is the sensitivity of the vectors' sum in radii: that of a ball, or of the sector of
-// half-angle arctan(1/w).
+// rowWidth is the sensitivity of the vectors' sum in radii: that of a ball, or about declared
+// bounds of the sector of half-angle arctan(1/w).
 func rowWidth(p estimator.Params) scalar.Width {
 	if p.Bounded() {
 		return scalar.NewWidth(p.Relation, 16, 5)
@@ -131,29 +127,26 @@ func rowCross(p estimator.Params) scalar.CrossWidth {
 	return scalar.NewCrossWidth(p.Relation, 2, 1)
 }
 
+// shares are the same about declared bounds as otherwise: one person more or less has at most the
+// part of a loss that it has there, where the vectors' set is narrower.
 func (e rowMean) shares() scalar.Shares {
-	p, last := e.p, e.width.Joining()
-	if p.Pure() {
-		last = e.cross.Joining()
+	last := rowWidth(e.p).Joining()
+	if e.p.Pure() {
+		last = rowCross(e.p).Joining()
 	}
 	s := scalar.Shares{
 		AddRemove: []float64{5, 17, 13, 25, 40}, ReplaceOne: []float64{19, 14, 25, 42},
 		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
 	}
-	switch {
-	case rowsFixed(p):
-		s.AddRemove, s.ReplaceOne, s.Joining = []float64{5, 95}, []float64{1}, s.Joining[3:]
-	case p.Bounded():
-		s.AddRemove, s.ReplaceOne, s.Joining = []float64{5, 20, 75}, []float64{20, 80}, s.Joining[2:]
+	if e.p.Bounded() {
+		s.AddRemove, s.ReplaceOne = []float64{5, 12, 9, 22, 52}, []float64{13, 10, 22, 55}
 	}
 	return s
 }
 
 // Exchange implements estimator.Exchanging.
 func (e rowMean) Exchange() float64 {
-	steps := []float64{scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeHistogram, scalar.ExchangeBall}
-	s := e.shares()
-	return s.Exchange(steps[len(steps)-len(s.AddRemove)+1:]...)
+	return e.shares().Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeHistogram, scalar.ExchangeBall)
 }
 
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
@@ -162,35 +155,63 @@ func (rowMean) ExpectedError() (float64, bool) { return 0, false }
 
 // MinPersons implements estimator.Estimator.
 func (e rowMean) MinPersons() int64 {
-	least := max(e.n.Enough(), e.centred.MinPersons())
-	if e.fixed == 0 {
-		return max(least, e.clip.Persons())
+	switch {
+	case e.fixed > 0:
+		return max(e.n.Enough(), int64(math.Ceil(4*e.narrow.Sigma()*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
+	case e.p.Bounded():
+		return max(e.n.Enough(), e.clip.Persons())
 	}
-	return max(least, int64(math.Ceil(4*e.sigma*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
+	return max(e.n.Enough(), e.centred.MinPersons(), e.clip.Persons())
 }
 
 // AllowsForBias implements estimator.Allowing.
 func (rowMean) AllowsForBias() bool { return true }
 
 // Bias implements estimator.Biased.
-func (e rowMean) Bias() string {
-	if e.fixed > 0 {
-		return ""
-	}
+func (rowMean) Bias() string {
 	return "the lower weight of persons with many rows, or far-off ones"
 }
 
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
-	steps := append(e.n.Steps(), e.centred.Steps()...)
-	if e.fixed == 0 {
-		steps = append(steps, e.clip.Step("joint clip"))
-	}
-	sum := estimator.Step{Name: "sum and rows", Sensitivity: e.width.String(), Queries: 2}
+	steps := append(append(e.n.Steps(), e.centred.Steps()...), e.clip.Step("joint clip"))
+	sum := estimator.Step{Name: "sum and rows", Sensitivity: rowWidth(within(e.p)).String(), Queries: 2}
 	if e.p.Pure() {
-		sum.Sensitivity = e.cross.String()
+		sum.Sensitivity = rowCross(within(e.p)).String()
 	}
 	return append(steps, e.noise.Step(sum))
+}
+
+// frame is what persons' vectors are made and clipped by.
+type frame struct {
+	c, kappa  int64
+	low, high float64 // the least and the most that a row may be beyond c
+	noise     scalar.Noise
+	wedge     bool    // the vectors' set is a sector
+	fixed     float64 // bound of the norm, 0 where it is searched for
+}
+
+// tighter is how much less the κ found has to be than the declared one: the sector of vectors about
+// declared bounds is narrower than a ball by 2/√5.
+const tighter = 1.2
+
+// frame returns what is found, or what is declared.
+func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame {
+	if !e.p.Bounded() {
+		c, kappa := e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
+		return frame{c: c, kappa: kappa, low: math.Inf(-1), high: math.Inf(1), noise: e.noise}
+	}
+	middle, most := e.declared.Middle()
+	if count >= float64(max(e.centred.MinPersons(), 2*e.clip.Persons())) {
+		c, kappa := e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
+		if float64(kappa)*tighter <= float64(most) {
+			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c), noise: e.noise}
+		}
+	}
+	return frame{
+		c: middle, kappa: most, low: -float64(most), high: float64(most),
+		noise: e.narrow, wedge: e.p.Relation == estimator.ReplaceOne, fixed: e.fixed * float64(most),
+	}
 }
 
 // Release implements estimator.Estimator.
@@ -201,10 +222,10 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
-	c, kappa := e.centred.Search(n, in.Memory, rows, totals)
-	vector := e.vectors(c, kappa)
-	radius, losses := e.fixed*float64(kappa), []clipping.Loss(nil)
-	if e.fixed == 0 {
+	f := e.frame(n, in, count)
+	sigma, vector := f.noise.Sigma(), e.vectors(f)
+	radius, losses := f.fixed, []clipping.Loss(nil)
+	if f.fixed == 0 {
 		var h clipping.Histogram
 		for i, m := range rows {
 			if m > 0 {
@@ -216,7 +237,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		if !ok {
 			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 		}
-		radius = math.Floor(lengths.RadiusOfRatio(noiseOfRatio*e.sigma/(1<<scalar.BallBits), unlike))
+		radius = math.Floor(lengths.RadiusOfRatio(noiseOfRatio*sigma/(1<<scalar.BallBits), unlike))
 		losses = lengths.Losses(radius)
 	}
 	ball, cross, pure := scalar.NewBall(radius), scalar.NewCross(radius), e.p.Pure()
@@ -229,28 +250,28 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			} else {
 				d, w = ball.Clip2(vector.of(m, totals[i]))
 			}
-			if e.wedge { // true but for rounding
+			if f.wedge { // true but for rounding
 				d = min(max(d, -2*w), 2*w)
 			}
 			s0.Add(d)
 			s1.Add(w)
 		}
 	}
-	values, weights := e.noise.Of(n, s0), e.noise.Of(n, s1)
-	if weights < 3*e.sigma {
+	values, weights := f.noise.Of(n, s0), f.noise.Of(n, s1)
+	if weights < 3*sigma {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	ratio := values / weights
-	scale := rowWeight * float64(kappa)
-	v := min(max(float64(c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
-	stdErr := scale * e.sigma * math.Hypot(1, ratio) / weights
+	scale := rowWeight * float64(f.kappa)
+	v := min(max(float64(f.c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
+	stdErr := scale * sigma * math.Hypot(1, ratio) / weights
 	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
-		Law:     e.noise.Law(),
-		Noise:   []float64{e.centred.Value(scale * e.noise.Size() / weights)},
-		Under:   []float64{e.noise.Size() / weights},
-		Centre:  []float64{e.centred.Value(float64(c))},
+		Law:     f.noise.Law(),
+		Noise:   []float64{e.centred.Value(scale * f.noise.Size() / weights)},
+		Under:   []float64{f.noise.Size() / weights},
+		Centre:  []float64{e.centred.Value(float64(f.c))},
 		Persons: count,
-		Cut:     clipping.CutOfMean(losses, e.centred.Value(float64(kappa))),
+		Cut:     clipping.CutOfMean(losses, e.centred.Value(float64(f.kappa))),
 	})
 }
 
@@ -259,21 +280,18 @@ type vectors struct {
 	centre int64
 	shift  uint
 	weight float64 // wκ
-	reach  float64 // how far a row is from the centre at most, +Inf where that is not declared
+	low    float64 // the least and the most that a row may be beyond the centre
+	high   float64
 }
 
-func (e rowMean) vectors(c, kappa int64) vectors {
-	v := vectors{centre: c, shift: e.centred.Shift, weight: rowWeight * float64(kappa), reach: math.Inf(1)}
-	if e.centred.Bounded() {
-		v.reach = float64(kappa)
-	}
-	return v
+func (e rowMean) vectors(f frame) vectors {
+	return vectors{centre: f.c, shift: e.centred.Shift, weight: rowWeight * float64(f.kappa), low: f.low, high: f.high}
 }
 
-// of returns (T − c·m, wκm) in units of the person means, for m > 0. With declared bounds a row is
-// within κ of c, so |T − c·m| ≤ κm is enforced: a person who breaks the promise is pulled back to
+// of returns (T − c·m, wκm) in units of the person means, for m > 0. With declared bounds the mean
+// of the rows is within them, which is enforced: a person who breaks the promise is pulled back to
 // it.
 func (v vectors) of(m, total int64) (difference, weight float64) {
-	d, reach := scalar.Deviation(m, total, v.centre, v.shift), v.reach*float64(m)
-	return min(max(d, -reach), reach), v.weight * float64(m)
+	d, rows := scalar.Deviation(m, total, v.centre, v.shift), float64(m)
+	return min(max(d, v.low*rows), v.high*rows), v.weight * rows
 }

@@ -17,14 +17,14 @@ func newTotals(p estimator.Params) totals {
 	r := declaredTotal(p, 1)
 	p.MaxRows, p.Grid.Lo, p.Grid.Hi = 1, r.lo, r.hi // one number a person
 	p.Lower, p.Upper = &r.lo, &r.hi
-	e := totals{newPersons(p)}
-	e.centred.Totals = true
+	e := totals{fixedPersons(p)}
+	e.centred.Totals, e.declared.Totals = true, true
 	return e
 }
 
 // ExpectedError implements estimator.Estimator.
 func (e totals) ExpectedError() (float64, bool) {
-	_, radius := e.centred.Middle()
+	_, radius := e.declared.Middle()
 	return e.centred.Value(e.noise(interval{-radius, radius}).Sigma()), true
 }
 

@@ -13,6 +13,9 @@ const (
 	// aboutOctaves stands for wideOctaves, aboutZ for adjoiningZ.
 	aboutOctaves = 4
 	aboutZ       = 4
+	// hintZ is the standard deviations that an octave farther off, within nearWindow, holds that
+	// the interval allows for, too: most persons may be at the centre, as of zeros and hundreds.
+	hintZ = 2.5
 	// freePrior is the logarithm by which the law that follows the counts is less likely than one
 	// of the library.
 	freePrior = 1
@@ -24,8 +27,8 @@ func (c Counts) About() Counts {
 	return c
 }
 
-// library are the laws that may fit, far the octaves above the gate that the interval allows for,
-// and adjoining how far octaves beside the gate stand out.
+// library are the laws that may fit, far the last octave that the interval allows for, and
+// adjoining how far octaves beside the gate stand out.
 func (c Counts) library() []law {
 	if c.about {
 		return lawsOfDistances()
@@ -33,11 +36,17 @@ func (c Counts) library() []law {
 	return laws()
 }
 
-func (c Counts) far() int {
-	if c.about {
-		return aboutOctaves
+func (c Counts) far(counts []float64, gate int) int {
+	if !c.about {
+		return gate + wideOctaves
 	}
-	return wideOctaves
+	wide := gate + aboutOctaves
+	for k := wide + 1; k <= gate+nearWindow && k < len(counts); k++ {
+		if counts[k] > hintZ*c.sigma {
+			wide = k
+		}
+	}
+	return wide
 }
 
 func (c Counts) adjoining() float64 {

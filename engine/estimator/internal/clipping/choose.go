@@ -28,6 +28,8 @@ type Choice struct {
 	Persons   float64 // number that stands out, from the noisy counts
 	Risk      float64 // expected relative error of the sum of the persons' absolute totals
 	bothSigns bool    // values may be on both sides of 0
+	// of Cut, what is taken above and below
+	above, below float64
 }
 
 // leastAdded is the least cut that is added to an answer, in standard deviations of its noise: less
@@ -59,6 +61,19 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	e.Error.Cut = []estimator.Cut{{Added: scale(c.Cut), Up: c.Up, Down: c.Down, Radius: scale(float64(max(c.Low, c.High))), Seen: scale(c.Seen)}}
 	e.Error.Persons = c.Persons
 	return e
+}
+
+// Within is the choice where nothing is beyond [−low, high], which is public: an end that reaches
+// that takes nothing away.
+func (c Choice) Within(low, high int64) Choice {
+	if c.Low >= low {
+		c.Low, c.below, c.Down = low, 0, nil
+	}
+	if c.High >= high {
+		c.High, c.above, c.Up = high, 0, nil
+	}
+	c.Cut = c.above - c.below
+	return c
 }
 
 // Means is what an error says of the clip of a mean about a centre, to which so much was added; nil
@@ -147,7 +162,8 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	choice.Risk = math.Sqrt(best)
 	up, partsUp := sides[0].cutOf(at[0], step)
 	down, partsDown := sides[1].cutOf(at[1], step)
-	choice.Cut, choice.Up, choice.Down = up-down, partsUp, partsDown
+	choice.above, choice.below, choice.Up, choice.Down = up, down, partsUp, partsDown
+	choice.Cut = up - down
 	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()

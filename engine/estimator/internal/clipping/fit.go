@@ -71,7 +71,10 @@ func newSide(counts []float64, c Counts) (s side, ok bool) {
 		return side{}, false
 	}
 	last := len(counts) - 1
-	s = side{counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about, gate: g, top: min(g+nearOctaves, last), wide: min(g+c.far(), last)}
+	s = side{
+		counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about,
+		gate: g, top: min(g+nearOctaves, last), wide: min(c.far(counts, g), last),
+	}
 	places := s.mix(s.places())
 	for i := range s.top * perOctave {
 		s.radii = append(s.radii, math.Exp2(float64(i)/perOctave))

@@ -33,7 +33,8 @@ const (
 	JoiningMedian    = 1. / 4 // centred rank of the median: 1 and 2
 	JoiningHistogram = 1. / 2 // one bucket a person: 1 and √2
 	JoiningBall      = 1. / 4 // a vector of norm C: C and 2C
-	JoiningInterval  = 1.     // a number of an interval that holds 0: its longer end, and its length
+	// a number of an interval that holds 0: its longer end, and its length
+	JoiningInterval = 1.
 )
 
 // What an exchange costs a step that is calibrated for one person more or less: the inverse.
