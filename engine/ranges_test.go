@@ -39,12 +39,15 @@ func TestSharesOutsideTheirRange(t *testing.T) {
 		{"SELECT g, ROUND(SUM(IF(x > 0, x, 0)) / SUM(x), 4) AS share" + from + " GROUP BY g HAVING COUNT(*) > 1 ORDER BY share DESC LIMIT 5", 0, 1},
 		{"SELECT DP_SUM(CASE WHEN x > 0 THEN x END) / DP_SUM(x)" + from, 0, 1},
 		{"SELECT COUNT(DISTINCT CASE WHEN x > 0 THEN id END) / COUNT(DISTINCT id)" + from, 0, 1},
+		{"SELECT (SELECT SUM(x)" + from + " AND y > 0) / (SELECT SUM(x)" + from + ")", 0, 1},
+		{"SELECT 100 * (SELECT COUNT(*) FROM p WHERE x > 0 AND id > -%d) / (SELECT COUNT(*)" + from + ") AS percent, 1 AS one", 0, 100},
+		{"SELECT g, ROUND(COUNT(DISTINCT id) / (SELECT COUNT(DISTINCT id)" + from + " AND g = 3), 3) AS share" + from + " AND g = 3 GROUP BY g", 0, 1},
 		{"SELECT (AVG(x * y) - AVG(x) * AVG(y)) / (STDDEV_POP(x) * STDDEV_POP(y)) AS corr" + from, -1, 1},
 		{"SELECT (COUNT(*) * SUM(x * y) - SUM(x) * SUM(y)) / SQRT((COUNT(*) * SUM(x * x) - SUM(x) * SUM(x)) * (COUNT(*) * SUM(y * y) - SUM(y) * SUM(y)))" + from, -1, 1},
 	} {
 		hits := 0
 		for k := 1; k <= 12; k++ {
-			result := root.query(fmt.Sprintf(c.query, k))
+			result := root.query(strings.ReplaceAll(c.query, "%d", fmt.Sprint(k)))
 			at, outside := len(result[0])-1, 0
 			if strings.Contains(c.query, " AS one") {
 				at--
@@ -73,6 +76,8 @@ func TestSharesOutsideTheirRange(t *testing.T) {
 	for _, q := range []string{
 		"SELECT SUM(y) / SUM(x)", "SELECT SUM(y) / COUNT(*)", "SELECT COUNT(*) / COUNT(DISTINCT g > 3, id) FROM p WHERE 1 = 0 UNION SELECT 2",
 		"SELECT SUM(CASE WHEN x > 0 THEN y END) / SUM(x)", "SELECT (AVG(x * y) - AVG(x) * AVG(y)) / VAR_POP(x)",
+		"SELECT (SELECT SUM(y) FROM p) / (SELECT SUM(x) FROM p) AS q", "SELECT (SELECT COUNT(*) FROM p) / (SELECT COUNT(*) FROM p WHERE x > 5) AS q",
+		"SELECT g, (SELECT COUNT(*) FROM p WHERE x > 2) / COUNT(*) FROM p GROUP BY g", "SELECT (SELECT SUM(x) FROM p WHERE y > 9) / (SELECT SUM(x) FROM p WHERE y < 9) AS q",
 		"SELECT SUM(CASE WHEN x > 2 THEN 7 ELSE 0 END) / COUNT(*)", "SELECT SUM(CASE WHEN x > 2 THEN x ELSE 50 END) / SUM(x)",
 	} {
 		if !strings.Contains(q, " FROM ") {

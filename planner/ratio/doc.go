@@ -3,6 +3,8 @@
 //
 //	SELECT SUM(CASE WHEN c THEN x ELSE 0 END) / SUM(x) FROM t
 //	SELECT city, 100 * COUNT(CASE WHEN c THEN 1 END) / COUNT(*) FROM t GROUP BY city
+//	SELECT city, COUNT(*) / (SELECT COUNT(*) FROM t) FROM t GROUP BY city
+//	SELECT (SELECT SUM(x) FROM t WHERE c) / (SELECT SUM(x) FROM t)
 //	SELECT (AVG(x*y) - AVG(x)*AVG(y)) / (STDDEV_POP(x) * STDDEV_POP(y)) FROM t
 //
 // Each answer has noise of its own, so that the quotient may leave the range. Which columns these

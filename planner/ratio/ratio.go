@@ -13,10 +13,19 @@ import (
 	"scrim/planner/tree"
 )
 
-// Of returns the ranges of the columns of a bound statement whose select list stands directly over
-// one GROUP BY; none of other statements.
+// Of returns the ranges of the columns of a bound statement whose answers are those of a GROUP BY
+// directly under its select list, or of scalar subqueries in it; none of other statements.
 func Of(ctx *sql.Context, n sql.Node) []plan.Range {
-	b, top := block{}, (*gmsplan.Project)(nil)
+	b, top := blockOf(ctx, n)
+	if top == nil {
+		return nil
+	}
+	return b.ranges(ctx, top)
+}
+
+// blockOf reads a query block down to its GROUP BY, if it has one.
+func blockOf(ctx *sql.Context, n sql.Node) (b block, top *gmsplan.Project) {
+	b = block{exprs: map[sql.ColumnId]sql.Expression{}}
 	for {
 		switch at := n.(type) {
 		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.TopN, *gmsplan.Distinct, *gmsplan.Having, *gmsplan.Filter:
@@ -29,22 +38,24 @@ func Of(ctx *sql.Context, n sql.Node) []plan.Range {
 			b.define(at.Projections)
 			continue
 		case *gmsplan.GroupBy:
-			if b.define(at.SelectDeps); top != nil {
-				return b.ranges(ctx, top)
-			}
+			b.define(at.SelectDeps)
+			b.rows = sourceOf(ctx, at)
 		}
-		return nil
+		return b, top
 	}
 }
 
-// block is a query block: what its columns stand for.
-type block map[sql.ColumnId]sql.Expression
+// block is a query block: what its columns stand for, and which rows it aggregates.
+type block struct {
+	exprs map[sql.ColumnId]sql.Expression
+	rows  *source // nil: none
+}
 
 func (b block) define(list []sql.Expression) {
 	for _, e := range list {
 		if id := tree.ID(e); id != 0 {
 			if _, field := e.(*expression.GetField); !field {
-				b[id] = tree.Unalias(e)
+				b.exprs[id] = tree.Unalias(e)
 			}
 		}
 	}
@@ -52,12 +63,12 @@ func (b block) define(list []sql.Expression) {
 
 // of follows an expression to what it stands for.
 func (b block) of(e sql.Expression) sql.Expression {
-	for range len(b) + 1 {
+	for range len(b.exprs) + 1 {
 		f, ok := tree.Unalias(e).(*expression.GetField)
 		if !ok {
 			break
 		}
-		x, known := b[f.Id()]
+		x, known := b.exprs[f.Id()]
 		if !known {
 			break
 		}
@@ -166,13 +177,15 @@ func (c call) rows() bool {
 
 // share reports whether one aggregate is of some of the rows that the other is of.
 func (b block) share(ctx *sql.Context, part, whole sql.Expression) bool {
-	p, ok := callOf(part)
-	w, known := callOf(whole)
-	if !ok || !known {
+	p, of, ok := b.callIn(ctx, part)
+	w, from, known := b.callIn(ctx, whole)
+	if !ok || !known || !of.within(from) {
 		return false
 	}
 	chosen, some := subset(p.arg)
 	switch {
+	case of != from && p.counts == w.counts && p.adds == w.adds && (p.counts || p.adds) && p.distinct == w.distinct && same(p.arg, w.arg):
+		return true // of fewer rows
 	case w.rows() && p.counts:
 		return !p.rows()
 	case w.rows() && p.adds:
