@@ -48,12 +48,12 @@ func (s *paths) tick(stop func()) {
 	}
 }
 
-// open reports whether the edge of entry k lets more pass away from an end of it.
-func (n *network) open(left bool, e int) bool {
+// open reports whether an edge lets more pass away from an end of it.
+func (p *pipe) open(left bool) bool {
 	if left {
-		return n.carry[e] < n.weight[e]
+		return p.carry < p.weight
 	}
-	return n.carry[e] > 0
+	return p.carry > 0
 }
 
 // layers reckons the distances, up to the first right node that has something to spare. It reports
@@ -78,7 +78,7 @@ func (s *paths) layers(n *network, stop func()) bool {
 		left := int(node) < n.lefts
 		for k := n.start[node]; k < n.end[node]; k++ {
 			v := n.other[k]
-			if s.level[v] >= 0 || !n.open(left, n.edge[k]) {
+			if s.level[v] >= 0 || !n.pipes[n.edge[k]].open(left) {
 				continue
 			}
 			s.level[v] = s.level[node] + 1
@@ -122,7 +122,7 @@ func (s *paths) augment(n *network, from uint32, stop func()) bool {
 func (s *paths) step(n *network, node uint32, left bool) int {
 	for ; s.at[node] < n.end[node]; s.at[node]++ {
 		k := s.at[node]
-		if s.level[n.other[k]] == s.level[node]+1 && n.open(left, n.edge[k]) {
+		if s.level[n.other[k]] == s.level[node]+1 && n.pipes[n.edge[k]].open(left) {
 			return k
 		}
 	}
@@ -133,17 +133,17 @@ func (s *paths) step(n *network, node uint32, left bool) int {
 func (s *paths) send(n *network, from, to uint32, depth int) {
 	most := min(n.spare[from], n.spare[to])
 	for i, k := range s.path[:depth] {
-		if e := n.edge[k]; i%2 == 0 {
-			most = min(most, n.weight[e]-n.carry[e])
+		if e := n.pipes[n.edge[k]]; i%2 == 0 {
+			most = min(most, e.weight-e.carry)
 		} else {
-			most = min(most, n.carry[e])
+			most = min(most, e.carry)
 		}
 	}
 	for i, k := range s.path[:depth] {
 		if i%2 == 0 {
-			n.carry[n.edge[k]] += most
+			n.pipes[n.edge[k]].carry += most
 		} else {
-			n.carry[n.edge[k]] -= most
+			n.pipes[n.edge[k]].carry -= most
 		}
 	}
 	n.spare[from] -= most

@@ -25,8 +25,7 @@ type network struct {
 	end    []int // of the part of a node's list that is in the core
 	other  []uint32
 	edge   []int
-	weight []int64
-	carry  []int64 // the flow on an edge of the core
+	pipes  []pipe  // by edge, in the order of the left nodes' lists
 	need   []int64 // all that a node might pass on, its loop included; saturates
 	loop   []int64 // what belongs to the node alone; nil: nothing
 	given  []int64 // what it shares with free nodes; saturates
@@ -38,6 +37,9 @@ type network struct {
 	whole  scalar.Sum
 	paths  paths
 }
+
+// pipe is an edge's capacity and, in the core, the flow on it.
+type pipe struct{ weight, carry int64 }
 
 // saturated is far above every cap.
 const saturated = 1 << 62
@@ -63,7 +65,7 @@ func newNetwork(m estimator.Memory, in entries, fixed int64) *network {
 	}
 	edges := n.measure(in)
 	n.other, n.edge = estimator.Make[uint32](m, 2*edges), estimator.Make[int](m, 2*edges)
-	n.weight, n.carry = estimator.Make[int64](m, edges), estimator.Make[int64](m, edges)
+	n.pipes = estimator.Make[pipe](m, edges)
 	n.place(in)
 	n.core = estimator.Make[uint32](m, nodes)[:0]
 	for i := range nodes {
@@ -118,15 +120,14 @@ func (n *network) measure(in entries) int {
 // place writes the lists.
 func (n *network) place(in entries) {
 	copy(n.end, n.start)
-	e := 0
 	in.each(func(left, right uint32, w int64) {
 		l, r := left, uint32(in.lefts)+right
-		n.other[n.end[l]], n.edge[n.end[l]] = r, e
-		n.other[n.end[r]], n.edge[n.end[r]] = l, e
+		e, k := n.end[l], n.end[r]
+		n.other[e], n.edge[e] = r, e
+		n.other[k], n.edge[k] = l, e
 		n.end[l]++
 		n.end[r]++
-		n.weight[e] = w
-		e++
+		n.pipes[e].weight = w
 	})
 }
 
@@ -147,7 +148,7 @@ func (n *network) release(node uint32) {
 	n.whole.Add(n.own(node, math.MaxInt64) + n.given[node])
 	for k := n.start[node]; k < n.end[node]; k++ {
 		if v := n.other[k]; !n.free[v] {
-			n.given[v] = plus(n.given[v], n.weight[n.edge[k]])
+			n.given[v] = plus(n.given[v], n.pipes[n.edge[k]].weight)
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (n *network) at(limit, right int64, stop func()) scalar.Sum {
 			continue
 		}
 		for k := n.start[node]; k < n.end[node]; k++ {
-			carried += n.carry[n.edge[k]]
+			carried += n.pipes[n.edge[k]].carry
 		}
 		sum.Add(carried)
 		carried = 0
@@ -215,10 +216,10 @@ func (n *network) refit() {
 			break
 		}
 		for k := n.start[node]; k < n.end[node]; k++ {
-			e, v := n.edge[k], n.other[k]
-			n.carry[e] = min(n.carry[e], n.spare[node], n.spare[v])
-			n.spare[node] -= n.carry[e]
-			n.spare[v] -= n.carry[e]
+			e, v := &n.pipes[n.edge[k]], n.other[k]
+			e.carry = min(e.carry, n.spare[node], n.spare[v])
+			n.spare[node] -= e.carry
+			n.spare[v] -= e.carry
 		}
 	}
 }
@@ -230,8 +231,7 @@ func (n *network) done() {
 	estimator.Free(m, n.end)
 	estimator.Free(m, n.other)
 	estimator.Free(m, n.edge)
-	estimator.Free(m, n.weight)
-	estimator.Free(m, n.carry)
+	estimator.Free(m, n.pipes)
 	estimator.Free(m, n.need)
 	estimator.Free(m, n.loop)
 	estimator.Free(m, n.given)
