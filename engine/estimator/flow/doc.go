@@ -18,7 +18,11 @@
 //
 // The loss is that of a person of any one entity, and each entity is charged the whole of it:
 // persons of different entities are different persons. Where they may be the same humans, who lose
-// (√ρ₁ + √ρ₂)², the caller refuses, or knows that they are not.
+// (√ρ₁ + √ρ₂)², the caller refuses, or knows that they are not. An estimator for replace-one serves
+// entities of either relation: a removal is an exchange for somebody without results.
+//
+// Each group has a release of its own; what a person is in is divided beforehand. A mean is two
+// releases, each with a flow of its own: no sum may be read off the flow of a number.
 //
 // # Time
 //
