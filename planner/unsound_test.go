@@ -15,6 +15,7 @@ import (
 // TestUnsoundPlansDoNotRun: a plan that breaks an invariant is refused before the executor hears of
 // it.
 func TestUnsoundPlansDoNotRun(t *testing.T) {
+	const other = "SELECT /*+ SET_VAR(dp_keys=keep) */ x, DP_MEDIAN(g) FROM t GROUP BY x"
 	const public, selected = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g", "SELECT x, DP_MEDIAN(g) FROM t GROUP BY x"
 	for name, spoil := range map[string]func(*plan.Statement){
 		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },
@@ -26,11 +27,17 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 		"keys of persons of unknown weight": func(s *plan.Statement) {
 			s.Releases[0].Scans[0].Held = !s.Releases[0].Scans[0].Held
 		},
+		"all other keys without a number for their group": func(s *plan.Statement) {
+			s.Releases[0].Scans[1].SQL = strings.ReplaceAll(s.Releases[0].Scans[1].SQL, plan.SelectedKeys, "t")
+		},
+		"all other keys in the first scan":              func(s *plan.Statement) { s.Releases[0].Aggregates[0].Scan = 0 },
 		"a selection for more groups than are paid for": func(s *plan.Statement) { s.Releases[0].PerUnit++ },
 	} {
 		query := public
 		if strings.Contains(name, "keys of persons") || strings.Contains(name, "selection") {
 			query = selected
+		} else if strings.Contains(name, "all other keys") {
+			query = other
 		}
 		h := newHarness(t)
 		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT)"); out != "ok" {
