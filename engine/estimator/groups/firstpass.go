@@ -27,12 +27,17 @@ const (
 type search struct {
 	part
 	centre scalar.Centred      // of a mean
-	spread firstpass.Histogram // of a mean without declared bounds
+	spread firstpass.Histogram // of a mean
 	scale  firstpass.Histogram // of a part among others
 }
 
 // spreadPer is the number of buckets an octave of the spreads: κ is only a weight.
 const spreadPer = 4
+
+// wants is the number of persons from which on a mean with declared bounds is searched within them.
+func (s search) wants() float64 {
+	return max(float64(s.centre.MinPersons()), firstpass.NearZ*s.spread.Sigma)
+}
 
 // reached returns the public centring of a mean with declared bounds and its κ.
 func (s search) reached() (c centring, kappa float64) {
@@ -50,7 +55,10 @@ func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centrin
 	defer estimator.Free(b.Memory, rows)
 	defer estimator.Free(b.Memory, sums)
 	c, _ := s.centre.Search(n, b.Memory, rows, sums)
-	return centring{centre: c}
+	if !s.declared() {
+		return centring{centre: c}
+	}
+	return centring{centre: c, reach: max(1, c-s.means.Lo, s.means.Hi-c)}
 }
 
 // totals returns the number of rows of each person in all groups together, and the sum of their
@@ -95,7 +103,12 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 		}
 	}
 	usual := s.spread.Quantile(noisy, max(all, 1), spreadQuantile)
-	return max(1, usual, min(sum/max(count, 1), spreadMost*usual))
+	kappa := max(1, usual, min(sum/max(count, 1), spreadMost*usual))
+	if s.declared() {
+		_, most := s.reached()
+		kappa = min(kappa, most)
+	}
+	return kappa
 }
 
 // findScale releases the radius that a part would have alone; ok is false if no norm stands out.
@@ -160,9 +173,9 @@ func (l layout) farthest(p part, groups float64) float64 {
 		most = float64(l.maxRows)
 	case p.Measure == Sum:
 		most = float64(p.total.farthest())
-	case p.declared():
+	case p.declared(): // a difference reaches twice as far as κ at most
 		_, radius := p.means.Middle()
-		most = math.Sqrt2 * float64(radius)
+		most = math.Sqrt(5) * float64(max(1, radius))
 		if p.Measure == RowMean {
 			most *= float64(l.maxRows)
 		}

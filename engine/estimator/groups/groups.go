@@ -43,12 +43,16 @@ type release struct {
 // replace-one (factor2). Steps:
 //
 //	n̂        1 %     number of persons, for TooFew alone; none where only counts are told; under replace-one besides, at half the loss (joining)
-//	centre   8 %     of each mean without declared bounds: the median of the persons' means
-//	κ        3 %     of each mean without declared bounds: how far a row is from the centre; otherwise half the declared interval
+//	centre   8 %     of each mean: the median of the persons' means
+//	κ        3 %     of each mean: how far a row is from the centre
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
 //	profile  2 %     from 4 to 255 groups: how much there is in each, for the shape of the noise (shape.go)
 //	norms    3–15 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
+//
+// Declared bounds of a mean are what is searched within. Where n̂ is too small to search, the
+// middle and half of the declared interval stand for centre and κ; the searches are charged all the
+// same.
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
@@ -118,7 +122,7 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		needed = scalar.Twice(count)
 	}
 	some := r.some(n, in.Vectors, count)
-	b, centres, weights := r.measured(n, in.Vectors, some)
+	b, centres, weights := r.measured(n, in.Vectors, some, count)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
 		return r.few(n, in.Vectors, needed)
@@ -153,14 +157,15 @@ func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) release
 }
 
 // measured releases the centres and spreads of means, those of some of the persons, and returns
-// what the prepared entries add up to, with the columns' weights by them.
-func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measured, centres []centring, weights []float64) {
+// what the prepared entries add up to, with the columns' weights by them. Of a mean with declared
+// bounds they are those of the bounds where count persons are too few to search.
+func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
 	l := r.layout
 	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
-		case s.declared():
+		case s.declared() && count < s.wants():
 			centres[k], kappas[k] = s.reached()
 		default:
 			centres[k] = s.findCentre(n, l, some)
@@ -172,7 +177,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block) (all measur
 		looked = l.measure(some, centres)
 	}
 	for k, s := range r.searches {
-		if s.Measure.mean() && !s.declared() {
+		if s.Measure.mean() && kappas[k] == 0 {
 			kappas[k] = s.findSpread(n, l, looked)
 		}
 		centres[k].kappa = kappas[k]

@@ -30,7 +30,7 @@ func (r release) enoughLooked() float64 {
 		size = leastLooked
 	}
 	for _, s := range r.searches {
-		if s.Measure.mean() && !s.declared() {
+		if s.Measure.mean() {
 			size = max(size, leastLooked, lookedTimes*float64(max(s.centre.MinPersons(), seen(s.spread))))
 		}
 	}

@@ -94,7 +94,7 @@ func TestOnePersonMovesTheQueriesOfASampleWithinTheLoss(t *testing.T) {
 				t.Errorf("%s, %v: a third of the noise variance passed", v.name, relation)
 			}
 		}
-		if v.worstOfSamples(t, v.at(t, rho, estimator.AddRemove), estimator.ReplaceOne, tries).Cmp(declared) <= 0 {
+		if v.worstOfSamples(t, v.at(t, rho, estimator.AddRemove), estimator.ReplaceOne, 4*tries).Cmp(declared) <= 0 {
 			t.Errorf("%s: the noise of add-remove passed under replace-one", v.name)
 		}
 	}
@@ -151,8 +151,8 @@ func TestSampleKeepsPersonsByTheirCoins(t *testing.T) {
 	if e.some(n, b, 2*size) != b || n.words != thrown {
 		t.Error("a sample of half of the persons")
 	}
-	// persons, a sum, a mean with bounds: with fewer groups nothing is looked at but norms
-	for _, k := range []int{0, 3, 7} {
+	// persons, a sum: with fewer groups nothing is looked at but norms
+	for _, k := range []int{0, 3} {
 		v := variants()[k]
 		if v.p.Groups = leastShaped - 1; v.at(t, 1, estimator.AddRemove).some(n, b, 1e9) != b || n.words != thrown {
 			t.Errorf("%s: a sample", v.name)

@@ -21,7 +21,7 @@ const joining = scalar.JoiningHistogram
 func (r *release) share() {
 	l, means := r.layout, 0
 	for _, p := range l.parts {
-		if p.Measure.mean() && !p.declared() {
+		if p.Measure.mean() {
 			means++
 		}
 	}
@@ -42,8 +42,8 @@ func (r *release) share() {
 	}
 	for _, p := range l.parts {
 		s := search{part: p}
-		if p.Measure.mean() && !p.declared() {
-			s.centre = scalar.NewCentre(r.p.scalar(p.Aggregate, r.p.Rho), b.take(centre))
+		if p.Measure.mean() {
+			s.centre = scalar.NewCentre(scalar.Open(r.p.scalar(p.Aggregate, r.p.Rho)), b.take(centre))
 			octaves := firstpass.NewOctaves(spreadPer, firstpass.Farthest(p.means.Lo, p.means.Hi, 1))
 			s.spread = firstpass.NewHistogram(octaves, r.delta2, b.take(spread))
 		}

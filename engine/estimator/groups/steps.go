@@ -86,7 +86,7 @@ func (r release) Steps() []estimator.Step {
 		if len(r.searches) > 1 {
 			name = fmt.Sprintf(" of aggregate %d", k+1)
 		}
-		if s.Measure.mean() && !s.declared() {
+		if s.Measure.mean() {
 			centre := s.centre.Steps()[0]
 			centre.Name += name
 			steps = append(steps, centre, histogramStep("spread"+name, s.spread))

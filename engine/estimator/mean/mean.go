@@ -90,7 +90,7 @@ func newPersons(p estimator.Params) persons {
 	}
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
-	e.centred, e.share = scalar.NewCentre(within(p), parts[0]), parts[2]
+	e.centred, e.share = scalar.NewCentre(scalar.Open(p), parts[0]), parts[2]
 	far := e.centred.Hi - e.centred.Lo
 	e.clip = clipping.NewSearch(p, parts[1], -far, far)
 	return e
@@ -103,16 +103,6 @@ func fixedPersons(p estimator.Params) persons {
 	e.n, parts = fixedShares.Of(p, 1)
 	e.centred, e.share = e.declared, parts[0]
 	return e
-}
-
-// within returns p with its declared bounds as the range of the grid alone: a search goes within
-// it.
-func within(p estimator.Params) estimator.Params {
-	if p.Bounded() {
-		p.Grid.Lo, p.Grid.Hi = *p.Lower, *p.Upper
-		p.Lower, p.Upper = nil, nil
-	}
-	return p
 }
 
 func (e persons) shares() scalar.Shares {

@@ -88,9 +88,9 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	e := rowMean{p: p}
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
-	e.centred = scalar.NewCentred(within(p), parts[0], parts[1])
+	e.centred = scalar.NewCentred(scalar.Open(p), parts[0], parts[1])
 	e.clip = clipping.NewSearch(p, parts[2], 0, vectorNormLimit)
-	open := within(p)
+	open := scalar.Open(p)
 	e.noise = scalar.NewNoise(p, rowWidth(open).Square(), rowCross(open).Units(), parts[3])
 	if p.Bounded() {
 		e.declared = scalar.NewCentred(p, 0, 0)
@@ -175,9 +175,9 @@ func (rowMean) Bias() string {
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
 	steps := append(append(e.n.Steps(), e.centred.Steps()...), e.clip.Step("joint clip"))
-	sum := estimator.Step{Name: "sum and rows", Sensitivity: rowWidth(within(e.p)).String(), Queries: 2}
+	sum := estimator.Step{Name: "sum and rows", Sensitivity: rowWidth(scalar.Open(e.p)).String(), Queries: 2}
 	if e.p.Pure() {
-		sum.Sensitivity = rowCross(within(e.p)).String()
+		sum.Sensitivity = rowCross(scalar.Open(e.p)).String()
 	}
 	return append(steps, e.noise.Step(sum))
 }

@@ -49,6 +49,15 @@ func NewCentred(p estimator.Params, centreLoss, radiusLoss float64) Centred {
 	return c
 }
 
+// Open returns p with its declared bounds as the range of the grid alone: a search goes within it.
+func Open(p estimator.Params) estimator.Params {
+	if p.Bounded() {
+		p.Grid.Lo, p.Grid.Hi = *p.Lower, *p.Upper
+		p.Lower, p.Upper = nil, nil
+	}
+	return p
+}
+
 // NewCentre returns the search for a centre alone, at loss rho.
 func NewCentre(p estimator.Params, rho float64) Centred {
 	c := NewCentred(p, rho, rho)
