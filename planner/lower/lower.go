@@ -23,6 +23,8 @@ const (
 	maxDepth = 40
 	// maxSQL bounds one generated fragment, in bytes: guards repeat short operands.
 	maxSQL = 256 << 10
+	// maxLiteral is the length of the longest text that is a literal in a public statement, in bytes.
+	maxLiteral = 64
 	// letOver is the length from which a guard names its operand by a lambda instead of repeating
 	// it.
 	letOver = 160
@@ -44,6 +46,14 @@ func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, e
 // FILTER. It adds no test for NULL, so that the store can use it for pruning.
 func LowerPredicate(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b, cols: cols}
+	if b.Public {
+		if x, ok, err := l.pruning(e); ok || err != nil {
+			if err != nil {
+				return Expr{}, err
+			}
+			return l.finish(x)
+		}
+	}
 	x, err := l.truth(e)
 	if err != nil {
 		return Expr{}, err
@@ -92,7 +102,11 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 		return mark.ReplaceAllStringFunc(sql, func(m string) string {
 			if bound[m] == "" {
 				n, _ := strconv.Atoi(strings.Trim(m, "\x00"))
-				bound[m] = l.b.Bind(l.texts[n])
+				if t := l.texts[n]; l.b.Public && len(t) <= maxLiteral && !strings.ContainsFunc(t, func(r rune) bool { return !plainLetter(r) && !strings.ContainsRune("-#_", r) }) {
+					bound[m] = "'" + t + "'"
+				} else {
+					bound[m] = l.b.Bind(t)
+				}
 			}
 			return bound[m]
 		})

@@ -217,8 +217,12 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		s, _ := strconv.Atoi(m[2])
 		return decimal(c, p, s, true)
 	}
-	within := func(kind Kind, from, to, read string) Expr {
-		return maybe(kind, "(CASE WHEN "+c+" BETWEEN "+from+" AND "+to+" THEN "+read+" END)")
+	within := func(kind Kind, from, to, value string) Expr {
+		e := maybe(kind, "(CASE WHEN "+c+" BETWEEN "+from+" AND "+to+" THEN "+value+" END)")
+		if value == c {
+			e.read = read{text: e.SQL, moment: c}
+		}
+		return e
 	}
 	switch t {
 	case "BOOLEAN":
@@ -240,7 +244,7 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 	case "FLOAT":
 		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
 	case "DATE":
-		return within(Date, "DATE '0001-01-01'", "DATE '9999-12-31'", c)
+		return within(Date, firstDay, lastDay, c)
 	case "TIMESTAMP":
 		return within(Datetime, firstMoment, lastMoment, c)
 	case "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
@@ -265,6 +269,8 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 }
 
 const (
+	firstDay    = "DATE '0001-01-01'"
+	lastDay     = "DATE '9999-12-31'"
 	firstMoment = "TIMESTAMP '0001-01-01 00:00:00'"
 	lastMoment  = "TIMESTAMP '9999-12-31 23:59:59.999999'"
 )
