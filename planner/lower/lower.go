@@ -23,7 +23,8 @@ const (
 	maxDepth = 40
 	// maxSQL bounds one generated fragment, in bytes: guards repeat short operands.
 	maxSQL = 256 << 10
-	// maxLiteral is the length of the longest text that is a literal in a public statement, in bytes.
+	// maxLiteral is the length of the longest text that is a literal in a public statement, in
+	// bytes.
 	maxLiteral = 64
 	// letOver is the length from which a guard names its operand by a lambda instead of repeating
 	// it.

@@ -9,8 +9,8 @@ import (
 
 // pruning translates a condition that compares a column of days or moments, as it is read, with a
 // constant, to one on the column itself: false where the comparison is NULL, because a column
-// outside the years 1 to 9999 is read as NULL. ok is false for other conditions. It is for conditions
-// that stand by themselves, where NULL is false.
+// outside the years 1 to 9999 is read as NULL. ok is false for other conditions. It is for
+// conditions that stand by themselves, where NULL is false.
 func (l *lowerer) pruning(e sql.Expression) (x Expr, ok bool, err error) {
 	switch e := e.(type) {
 	case *expression.Between:
