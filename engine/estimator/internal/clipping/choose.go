@@ -164,11 +164,21 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	down, partsDown := sides[1].cutOf(at[1], step)
 	choice.above, choice.below, choice.Up, choice.Down = up, down, partsUp, partsDown
 	choice.Cut = up - down
+	if c.up != nil && !has[0] {
+		choice.Up = hidden()
+	}
+	if c.down != nil && !has[1] {
+		choice.Down = hidden()
+	}
 	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
 }
+
+// hidden is what is said of a side on which values may be and nothing stands out: nothing is expected
+// there, but that it is nothing is not proved.
+func hidden() []estimator.CutPart { return []estimator.CutPart{{Weight: 1}} }
 
 // ends brings the ends of an interval to what the sides have.
 func (c Counts) ends(has [2]bool, low, high float64) (int64, int64) {
