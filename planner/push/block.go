@@ -130,6 +130,8 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 			by = append(by, c.Expr.SQL)
 		}
 		return &block{rel: s.Derived(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
+	case *plan.SetOp:
+		return s.blockUnion(n)
 	case *plan.Sort:
 		return s.blockSort(n)
 	case *plan.Limit:
@@ -152,6 +154,37 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 		return b, s.number(b, &b.offset, n.Offset)
 	}
 	return nil, rel.ErrStay
+}
+
+// blockUnion is UNION of two blocks whose columns have the same types in the store, without an order
+// or a limit of its own.
+func (s *pusher) blockUnion(n *plan.SetOp) (*block, error) {
+	if n.SetOpType != plan.UnionType || n.Limit != nil || n.Offset != nil || len(n.SortConditions) > 0 {
+		return nil, rel.ErrStay
+	}
+	l, err := s.block(n.Left())
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.block(n.Right())
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range []*block{l, r} {
+		if slices.ContainsFunc(b.rel.Columns, func(c rel.Column) bool { return comparesOtherwise(c.Expr.Type.Kind) }) {
+			return nil, rel.ErrStay
+		}
+	}
+	both, ok := s.PublicUnion(s.closed(l).rel, s.closed(r).rel, n.Distinct)
+	if !ok {
+		return nil, rel.ErrStay
+	}
+	return &block{rel: both, worth: l.worth || r.worth || n.Distinct}, nil
+}
+
+// comparesOtherwise reports whether the store has another order and equality for values of a kind.
+func comparesOtherwise(k lower.Kind) bool {
+	return k == lower.JSON || k == lower.Array || k == lower.Null
 }
 
 // number sets a LIMIT or OFFSET from a literal.
@@ -194,8 +227,7 @@ func (s *pusher) blockSort(n *plan.Sort) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch x.Type.Kind {
-		case lower.JSON, lower.Array:
+		if comparesOtherwise(x.Type.Kind) {
 			return nil, rel.ErrStay
 		}
 		if f.Order == sql.Descending {

@@ -115,3 +115,29 @@ func commonTags(a, b []tag) []tag {
 	}
 	return out
 }
+
+// PublicUnion puts the rows of two public relations under each other, each row once where distinct
+// says so. ok is false where columns have other types on the other side.
+func (s *Writer) PublicUnion(l, r *Relation, distinct bool) (out *Relation, ok bool) {
+	if len(l.Columns) != len(r.Columns) {
+		return nil, false
+	}
+	alias, word := s.Alias(), " UNION ALL SELECT "
+	if distinct {
+		word = " UNION SELECT "
+	}
+	out = &Relation{Reads: append(l.Reads[:len(l.Reads):len(l.Reads)], r.Reads...)}
+	var left, right []string
+	for i, c := range l.Columns {
+		a, b := c.Expr, r.Columns[i].Expr
+		if a.Type != b.Type || c.Opaque || r.Columns[i].Opaque {
+			return nil, false
+		}
+		name := "c" + strconv.Itoa(i)
+		left, right = append(left, a.SQL+" AS "+name), append(right, b.SQL+" AS "+name)
+		e := lower.Expr{SQL: alias + "." + name, Type: a.Type, Nullable: a.Nullable || b.Nullable}
+		out.Columns = append(out.Columns, Column{ID: c.ID, Name: c.Name, Type: c.Type, Expr: e})
+	}
+	out.from = "(SELECT " + sqltext.List(left) + s.Clause(l) + word + sqltext.List(right) + s.Clause(r) + ") AS " + alias
+	return out, true
+}
