@@ -156,8 +156,8 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 	return nil, rel.ErrStay
 }
 
-// blockUnion is UNION of two blocks whose columns have the same types in the store, without an order
-// or a limit of its own.
+// blockUnion is UNION of two blocks whose columns have the same types in the store, without an
+// order or a limit of its own.
 func (s *pusher) blockUnion(n *plan.SetOp) (*block, error) {
 	if n.SetOpType != plan.UnionType || n.Limit != nil || n.Offset != nil || len(n.SortConditions) > 0 {
 		return nil, rel.ErrStay
@@ -182,7 +182,8 @@ func (s *pusher) blockUnion(n *plan.SetOp) (*block, error) {
 	return &block{rel: both, worth: l.worth || r.worth || n.Distinct}, nil
 }
 
-// comparesOtherwise reports whether the store has another order and equality for values of a kind.
+// comparesOtherwise reports whether the store has another order and equality for values of a
+// kind.
 func comparesOtherwise(k lower.Kind) bool {
 	return k == lower.JSON || k == lower.Array || k == lower.Null
 }
