@@ -1,0 +1,43 @@
+-- Windows over public rows and over aggregates, and joins and unions beside them.
+-- @file public these are about what is pushed to the store, and what is computed above it
+
+SELECT id, ROW_NUMBER() OVER (ORDER BY price DESC, id) AS n FROM products ORDER BY id;
+SELECT id, RANK() OVER (ORDER BY category) AS n FROM products ORDER BY id;
+SELECT id, DENSE_RANK() OVER (ORDER BY category) AS n FROM products ORDER BY id;
+SELECT category, id, ROW_NUMBER() OVER (PARTITION BY category ORDER BY price, id) AS n FROM products ORDER BY category, n;
+SELECT id, SUM(price) OVER (PARTITION BY category) AS s FROM products ORDER BY id;
+SELECT id, COUNT(*) OVER () AS n FROM products ORDER BY id;
+SELECT id, MAX(price) OVER (PARTITION BY category) - price AS d FROM products ORDER BY id;
+SELECT id, LAG(id) OVER (ORDER BY id) AS before_it, LEAD(id) OVER (ORDER BY id) AS after_it FROM products ORDER BY id;
+SELECT id, SUM(id) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS s FROM products ORDER BY id;
+SELECT id, FIRST_VALUE(title) OVER (PARTITION BY category ORDER BY id) AS f FROM products ORDER BY id;
+SELECT status, n, RANK() OVER (ORDER BY n DESC) AS r FROM (SELECT status, COUNT(*) AS n FROM orders GROUP BY status) x ORDER BY status;
+SELECT status, n, n / SUM(n) OVER () AS share FROM (SELECT status, COUNT(*) AS n FROM orders GROUP BY status) x ORDER BY status;
+SELECT m, s, SUM(s) OVER (ORDER BY m ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS total FROM (SELECT DATE_FORMAT(placed, '%Y-%m') AS m, SUM(qty) AS s FROM orders GROUP BY m) x ORDER BY m;
+SELECT m, s, s - LAG(s) OVER (ORDER BY m) AS d FROM (SELECT DATE_FORMAT(placed, '%Y-%m') AS m, SUM(qty) AS s FROM orders GROUP BY m) x ORDER BY m;
+SELECT customer_id, amount FROM (SELECT customer_id, amount, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY amount DESC, id) AS n FROM orders) x WHERE n = 1 ORDER BY customer_id;
+SELECT COUNT(*) AS n FROM (SELECT customer_id, ROW_NUMBER() OVER (PARTITION BY customer_id ORDER BY placed, id) AS n FROM orders) x WHERE n = 5;
+SELECT region, category, s FROM (SELECT region, category, s, RANK() OVER (PARTITION BY region ORDER BY s DESC) AS r FROM (SELECT c.region, p.category, SUM(o.qty) AS s FROM orders o JOIN customers c ON c.id = o.customer_id JOIN products p ON p.id = o.product_id GROUP BY c.region, p.category) y) x WHERE r = 1 ORDER BY region;
+WITH s AS (SELECT customer_id, SUM(amount) AS t FROM orders GROUP BY customer_id) SELECT COUNT(*) AS n FROM (SELECT t, NTILE(4) OVER (ORDER BY t, customer_id) AS q FROM s) x WHERE q = 4;
+WITH r AS (SELECT id, title, price, ROW_NUMBER() OVER (ORDER BY price DESC) AS n FROM products) SELECT a.title, b.title AS next_title FROM r a JOIN r b ON b.n = a.n + 1 ORDER BY a.n;
+SELECT id FROM products WHERE price > (SELECT AVG(price) FROM products) UNION SELECT product_id FROM orders WHERE qty = 12;
+SELECT id FROM products WHERE price > 50 UNION ALL SELECT product_id FROM orders WHERE amount > 440;
+SELECT city FROM customers WHERE age > 70 UNION SELECT category FROM products;
+SELECT COUNT(*) AS n FROM (SELECT city AS k FROM customers UNION SELECT category FROM products UNION SELECT name FROM regions) x;
+SELECT k, COUNT(*) AS n FROM (SELECT customer_id AS k FROM orders WHERE qty = 12 UNION ALL SELECT id FROM customers) x GROUP BY k HAVING n > 2 ORDER BY k;
+SELECT MAX(v) AS v FROM (SELECT MAX(amount) AS v FROM orders UNION ALL SELECT MAX(balance) FROM customers) x;
+SELECT COUNT(*) AS n FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND o.qty = 12 UNION SELECT 1 FROM products p WHERE p.id = c.id AND p.price > 20);
+SELECT r.name, x.n FROM regions r LEFT JOIN (SELECT region, COUNT(*) AS n FROM customers WHERE age > 75 GROUP BY region) x ON x.region = r.name ORDER BY r.name;
+SELECT x.n, y.n AS m FROM (SELECT COUNT(*) AS n FROM customers) x, (SELECT COUNT(*) AS n FROM orders) y;
+SELECT p.title, COALESCE(x.n, 0) AS n FROM products p LEFT JOIN (SELECT product_id, COUNT(*) AS n FROM orders WHERE channel IS NULL GROUP BY product_id) x ON x.product_id = p.id ORDER BY p.id;
+SELECT a.id, b.id AS other FROM products a JOIN products b ON a.category = b.category AND a.id < b.id AND b.price > 2 * a.price ORDER BY a.id, b.id;
+SELECT c.region, COUNT(DISTINCT o.product_id) AS n, COUNT(DISTINCT o.status) AS s FROM customers c JOIN orders o ON o.customer_id = c.id WHERE o.placed BETWEEN '2024-01-01' AND '2024-06-30 23:59:59' GROUP BY c.region ORDER BY c.region;
+SELECT o.status, MIN(c.name) AS first_name, MAX(o.placed) AS last FROM orders o JOIN customers c ON c.id = o.customer_id WHERE DATE(o.placed) >= '2024-03-01' AND o.shipped IS NOT NULL GROUP BY o.status ORDER BY o.status;
+SELECT COUNT(*) AS n FROM orders WHERE placed < '2024-01-01' OR placed >= DATE '2024-12-30' + INTERVAL 1 DAY;
+SELECT COUNT(*) AS n FROM orders WHERE NOT (placed < '2024-01-01') AND NOT (shipped > '2025-03-02');
+SELECT COUNT(*) AS n FROM orders WHERE shipped BETWEEN '2025-03-02' AND '2025-03-04' AND placed <= shipped;
+SELECT COUNT(*) AS n FROM customers WHERE joined IN ('2022-01-15', '2022-06-15') OR joined > '2022-10-31';
+SELECT SUM(amount * (1 - qty / 100) * (1 + qty / 50)) AS charge, SUM(amount * qty) AS gross, AVG(amount * qty) AS mean FROM orders;
+SELECT status, SUM(amount * (1 - qty * 0.01)) AS net, SUM(amount * (1 - qty * 0.01) * (1 + qty * 0.02)) AS charge FROM orders GROUP BY status ORDER BY status;
+SELECT COUNT(*) AS n FROM products WHERE title LIKE 'St%l%1' OR title LIKE '%i%s%' OR title LIKE '%roß 3';
+SELECT COUNT(*) AS n FROM customers WHERE name NOT LIKE '%n%1%' AND name LIKE 'Z_ë%' AND name NOT LIKE '%\\%%';
