@@ -36,6 +36,7 @@ var auditQueries = []string{
 	"SELECT COUNT(*) FROM a.rows",
 	"SELECT DP_COUNT(x) FROM a.rows",
 	"SELECT COUNT(DISTINCT p) FROM a.rows",
+	"SELECT COUNT(DISTINCT x) FROM a.rows",
 	"SELECT SUM(x) FROM a.rows",
 	"SELECT AVG(x) FROM a.rows",
 	"SELECT VAR_SAMP(x) FROM a.rows",

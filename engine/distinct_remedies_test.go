@@ -13,13 +13,13 @@ func TestDistinctRemediesWork(t *testing.T) {
 	root := i.root()
 	people(t, root, 300)
 	root.exec("USE d", "SET dp_epsilon = 5")
-	named := regexp.MustCompile(`SELECT (?:SUM|AVG|COUNT)\([x*]\) FROM \(.*?\) k`)
+	named := regexp.MustCompile(`SELECT (?:SUM|AVG)\([x*]\) FROM \(.*?\) k`)
 	fill := strings.NewReplacer("(x)", "(city)", " x ", " city ", " x)", " city)", "DISTINCT unit, x FROM t", "DISTINCT id, age AS city FROM people", " t ", " people ")
-	for _, f := range []string{"SUM", "AVG", "COUNT"} {
+	for _, f := range []string{"SUM", "AVG"} {
 		e := root.refused(1644, "45005", "SELECT "+f+"(DISTINCT age) FROM people")
 		remedies := named.FindAllString(e.Message, -1)
-		if want := map[string]int{"SUM": 2, "AVG": 2, "COUNT": 1}[f]; len(remedies) != want {
-			t.Errorf("%s names %d statements, want %d: %s", f, len(remedies), want, e.Message)
+		if len(remedies) != 2 {
+			t.Errorf("%s names %d statements: %s", f, len(remedies), e.Message)
 		}
 		for _, q := range remedies {
 			if got := root.value(fill.Replace(q)); got == "NULL" {

@@ -83,6 +83,7 @@ var exchangeQueries = []string{
 	"SELECT COUNT(DISTINCT IF(n > 1, person, NULL)), SUM(CASE WHEN n > 1 THEN 1 ELSE 0 END) FROM %[1]s.visits",
 	"SELECT g, DP_MEAN(age), COUNT(*) FROM %[1]s.people GROUP BY g",
 	"SELECT AVG(n), COUNT(*), SUM(n) FROM %[1]s.visits",
+	"SELECT DP_COUNT(DISTINCT person * 7, 'values=1'), DP_COUNT(DISTINCT person * age, 'values=3') FROM %[1]s.people WHERE age > 0",
 	"SELECT DP_SUM(v), DP_MEAN(v, 'method=clipped') FROM %[1]s.people",
 	"SELECT DP_MEAN(v, 'method=plan, sigma=[1, 2, 3, 4]') FROM %[1]s.people",
 	"SELECT DP_MEAN(DP_VECTOR(age, note), 'method=clipped'), DP_MEAN(DP_VECTOR(age, g), 'method=plan, sigma=[20, 1]') FROM %[1]s.people",

@@ -168,6 +168,7 @@ var pureQueries = []string{
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, COUNT(*), SUM(m), AVG(n) FROM s.visits GROUP BY g",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=1) */ g, DP_COUNT(x), DP_MEDIAN(n) FROM s.visits GROUP BY g",
 	"SELECT DP_SUM(x), DP_SUM(m), AVG(n), DP_QUANTILE(x, 0.9) FROM s.visits",
+	"SELECT DP_COUNT(DISTINCT n, 'values=2'), DP_COUNT(DISTINCT x, 'values=4') FROM s.visits WHERE g > 1",
 	"SELECT COUNT(*), SUM(age) FROM s.people",
 	"SELECT kind, COUNT(*), SUM(price) FROM s.items GROUP BY kind",
 	"SELECT COUNT(*), SUM(i.price * v.n) FROM s.items i JOIN s.visits v ON i.visit = v.id",

@@ -166,6 +166,8 @@ var soundQueries = []string{
 	"SELECT CASE WHEN g = 1 THEN 'one' ELSE 'more' END AS k, COUNT(*), SUM(n) FROM s.visits GROUP BY k",
 	"SELECT COUNT(*), (SELECT SUM(price) FROM s.items) FROM s.visits",
 	"SELECT COUNT(DISTINCT CASE WHEN n > 2 THEN person END), COUNT(DISTINCT person) FROM s.visits",
+	"SELECT DP_COUNT(DISTINCT n, 'values=2'), DP_COUNT(DISTINCT x, 'values=4') FROM s.visits WHERE g > 1",
+	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, DP_COUNT(DISTINCT m, 'values=2'), COUNT(*) FROM s.visits GROUP BY g",
 	"SELECT COUNT(*), SUM(n), AVG(CASE WHEN n > 2 THEN 1 ELSE 0 END) FROM s.visits WHERE g IN (SELECT g FROM s.rates WHERE rate > 0)",
 	"SELECT COUNT(*), AVG(g) FROM (SELECT DISTINCT person, g, n FROM s.visits) d",
 	"SELECT g, DP_MEAN(v), DP_SUM(v), COUNT(*) FROM s.points GROUP BY g",

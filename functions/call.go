@@ -16,6 +16,8 @@ type Call struct {
 	Interval bool
 	// Units is set for COUNT(DISTINCT unit): persons are counted, not rows.
 	Units bool
+	// Distinct is set for COUNT(DISTINCT x) of other values: they are counted, each once.
+	Distinct bool
 	// Vectors is set where the argument's values are vectors.
 	Vectors *Vectors
 }
@@ -70,7 +72,7 @@ func (c Call) Intervals() bool {
 // Additive reports whether the answer for a set of rows is the sum of those for its parts.
 func (c Call) Additive() bool {
 	f := c.Function.Measure
-	if f.InGroups == nil || c.Vectors != nil {
+	if f.InGroups == nil || c.Vectors != nil || c.Distinct {
 		return false
 	}
 	m := f.InGroups(c)

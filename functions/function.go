@@ -75,7 +75,7 @@ type Function struct {
 	AtLeastZero bool
 }
 
-// Distinct says whether DISTINCT may stand before the argument (and then only before the unit).
+// Distinct says whether DISTINCT may stand before the argument (the unit or a value).
 func (f *Function) Distinct() bool { return f.Counts }
 
 // Private is the DP function that estimates the same: of a plain aggregate, or the function itself.

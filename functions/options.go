@@ -47,6 +47,8 @@ type Options struct {
 	Persons              int
 	Top                  int // see friendly.Params
 
+	Values int // most distinct values of a person that count; 0: chosen privately
+
 	Binary bool // the answer is a VECTOR, not a JSON array
 }
 
@@ -114,6 +116,7 @@ var optionTable = []Option{
 	{"persons", "a whole number from 1 to 1000000", "none", "The public number of persons, for cover: what it takes follows from it.", func(o *Options, v string) bool { return whole(&o.Persons, v, 1_000_000) }},
 	{params.TargetError.Option, params.TargetError.Want(), "dp_target_error", "The error that is wanted, in the place of a cost: the standard deviation of the noise of each number of the answer. With method=cover: what it aims at, at the cost given.", func(o *Options, v string) bool { return parameter(&o.Error, v, params.TargetError) }},
 	{params.Pilot.Option, params.Pilot.Want(), "dp_pilot", "With error: the share of the statement's usual cost that a first run may be charged, where only an answer tells what an error costs.", func(o *Options, v string) bool { return parameter(&o.Pilot, v, params.Pilot) }},
+	{"values", "a whole number from 1 to 1000000", "chosen privately", "Of DP_COUNT(DISTINCT x): for how many values one person counts at most.", func(o *Options, v string) bool { return whole(&o.Values, v, 1_000_000) }},
 	{"top", "a whole number from 1 to 100000", "as many as the persons allow", "How many of the largest spreads friendly learns, where none are declared.", func(o *Options, v string) bool { return whole(&o.Top, v, MaxDimension) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
 	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},

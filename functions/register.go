@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -54,7 +55,8 @@ func Register() []sql.Function {
 
 // marker builds the aggregate of one call. Arguments may still be bind variables: what they are is
 // checked by the planner.
-func (f *Function) marker(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+func (f *Function) marker(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+	args = undistinct(ctx, args)
 	if len(args) < f.MinArgs || len(args) > f.MaxArgs+1 {
 		return nil, refuse.New(refuse.Aggregate, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
 	}
@@ -62,6 +64,22 @@ func (f *Function) marker(_ *sql.Context, args ...sql.Expression) (sql.Expressio
 		return nil, refuse.New(refuse.Option, "%s has options but nothing to count.", f.Name).With("Use DP_COUNT(*, 'epsilon=…').")
 	}
 	return &Aggregate{Function: f, Args: args}, nil
+}
+
+// undistinct puts DISTINCT before the first argument where the options end in that word, which is
+// how the parser hands it on beside options.
+func undistinct(ctx *sql.Context, args []sql.Expression) []sql.Expression {
+	last := len(args) - 1
+	if last < 1 || !isText(args[last]) {
+		return args
+	}
+	options, ok := strings.CutSuffix(args[last].(*expression.Literal).Val.(string), Distinct)
+	if !ok {
+		return args
+	}
+	args = slices.Clone(args)
+	args[0], args[last] = expression.NewDistinctExpression(args[0]), expression.NewLiteral(options, args[last].Type(ctx))
+	return args
 }
 
 // isText reports whether an argument is a text constant.

@@ -3,7 +3,7 @@ package functions
 import "scrim/engine/estimator/variance"
 
 var (
-	countOptions = []string{"error", "pilot", "epsilon", "rho"}
+	countOptions = []string{"values", "error", "pilot", "epsilon", "rho"}
 	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
 	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "error", "pilot", "epsilon", "rho"}
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
@@ -16,9 +16,9 @@ var (
 // name that is not here is refused. It is read-only: nothing adds to it once the process runs.
 var table = []*Function{
 	{
-		Name: "DP_COUNT", Role: Private, Measure: counts, Signature: "DP_COUNT(* | x | DISTINCT unit [, options])",
+		Name: "DP_COUNT", Role: Private, Measure: counts, Signature: "DP_COUNT(* | x | DISTINCT x [, options])",
 		MinArgs: 0, MaxArgs: 1, Result: BigInt, Options: countOptions,
-		Doc:     "Number of rows, of rows where x is not NULL, or of persons. Not clamped: it may be negative.",
+		Doc:     "Number of rows, of rows where x is not NULL, of persons (DISTINCT unit) or of distinct values. Not clamped: it may be negative.",
 		Example: "SELECT DP_COUNT(DISTINCT customer_id) FROM orders",
 	},
 	{
@@ -64,7 +64,7 @@ var table = []*Function{
 		Example: "SELECT DP_MEDIAN(age) FROM people",
 	},
 	{
-		Name: "COUNT", Bound: []string{"COUNTDISTINCT"}, Role: Rewritten, Measure: counts, Signature: "COUNT(* | x | DISTINCT unit)",
+		Name: "COUNT", Bound: []string{"COUNTDISTINCT"}, Role: Rewritten, Measure: counts, Signature: "COUNT(* | x | DISTINCT x)",
 		MinArgs: 0, MaxArgs: 1, Result: BigInt, AtLeastZero: true, DPForm: "DP_COUNT", Instead: "DP_COUNT",
 		Doc:     "As DP_COUNT, with a negative answer shown as 0.",
 		Example: "SELECT COUNT(*) FROM orders",

@@ -196,6 +196,14 @@ func (in *intake) input(a plan.Aggregate, group int, read func(estimator.Input))
 		}
 		defer free(in.memory, out[i])
 	}
-	read(estimator.Input{Columns: out, Memory: in.memory})
-	return nil
+	if !a.Paired() {
+		read(estimator.Input{Columns: out, Memory: in.memory})
+		return nil
+	}
+	pairs, err := pairsOf(out[0], out[1], in.memory)
+	if err == nil {
+		read(estimator.Input{Pairs: pairs, Memory: in.memory})
+	}
+	freePairs(pairs, in.memory)
+	return err
 }

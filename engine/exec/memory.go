@@ -7,7 +7,7 @@ import (
 )
 
 // room is take for numbers that are all written before they are read.
-func room[T int32 | int64 | uint64 | uint8 | int](memory *spill.Area, n int) ([]T, error) {
+func room[T int32 | int64 | uint32 | uint64 | uint8 | int](memory *spill.Area, n int) ([]T, error) {
 	var zero T
 	b, err := memory.Room(n * int(unsafe.Sizeof(zero)))
 	if err != nil || n == 0 {

@@ -164,7 +164,9 @@ func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intak
 			eg.Go(func() error {
 				return tried(func() error {
 					return scans[agg.Scan].input(agg, g.Number, func(in estimator.Input) {
-						in.Persons = persons
+						if in.Persons = persons; in.Pairs != nil {
+							in.Pairs.Context = ctx
+						}
 						g.Estimates[j] = agg.Estimator.Release(noiser, in)
 					})
 				})

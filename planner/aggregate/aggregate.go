@@ -91,6 +91,9 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 	if err := s.argument(r, a, e, args); err != nil {
 		return nil, err
 	}
+	if a.Call.Options.Has("values") && !a.Call.Distinct {
+		return nil, rule.Deny(rule.Option, refuse.Option, "Use "+f.Name+"(DISTINCT x, 'values=…').", "The option values is for distinct values.")
+	}
 	if err := s.shape(r, a); err != nil {
 		return nil, err
 	}
@@ -259,6 +262,9 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 		a.MaxRows = maxRowsPerUnit(r.Private)
 		a.ByRow = a.MaxRows > 1
 	}
+	if a.Call.Distinct && !r.Unique {
+		a.MaxRows = maxRowsPerUnit(r.Private)
+	}
 	switch {
 	case a.Vector != nil:
 		g, err := s.vectorGrid(r, a)
@@ -366,8 +372,11 @@ func decimal(v float64, scale int) any {
 // and is absent then. It is what makes a number of persons public. The number itself is not taken
 // from those who have a value: see countPersons.
 func (a *Aggregate) Always() bool {
-	if a.Arg == nil {
+	switch {
+	case a.Arg == nil:
 		return true
+	case a.Call.Distinct:
+		return false // nobody counts persons for it
 	}
 	switch a.Value.Type.Kind {
 	case lower.Bool, lower.Int, lower.UInt, lower.Decimal:

@@ -10,12 +10,13 @@ import (
 	"scrim/planner/tree"
 )
 
-// distinctArgument plans COUNT(DISTINCT x). Persons can be counted, and so can rows by what names
-// each once:
+// distinctArgument plans COUNT(DISTINCT x). Persons can be counted, rows by what names each once,
+// and values that many persons may have (package flow):
 //
 //	COUNT(DISTINCT unit)                           persons
 //	COUNT(DISTINCT CASE WHEN c THEN unit END)      persons with a row in which c holds; IF(c, unit, NULL) likewise
 //	COUNT(DISTINCT id), the primary key            rows
+//	COUNT(DISTINCT x)                              values
 //
 // The middle one is a count of persons of whom each counts 0 or 1, by their own rows: its
 // sensitivity is that of the first.
@@ -33,6 +34,10 @@ func (s *Binder) distinctArgument(r *rel.Relation, a *Aggregate, e sql.Aggregati
 			return err
 		case s.NamesRows(r, x):
 			return nil
+		case f.Counts:
+			v, err := s.Lower(x, r.Resolve)
+			a.Call.Distinct, a.Arg, a.Value = true, x, v
+			return err
 		}
 	}
 	remedy := "Use " + f.Name + " without DISTINCT."
@@ -41,7 +46,7 @@ func (s *Binder) distinctArgument(r *rel.Relation, a *Aggregate, e sql.Aggregati
 		remedy = "Use SELECT " + f.Name + "(x) FROM (SELECT x FROM t GROUP BY x) k, which takes each value once, of those that are declared or that enough persons share; SELECT " +
 			f.Name + "(x) FROM (SELECT DISTINCT unit, x FROM t) k, which takes each value of a person once; or " + f.Name + "(x), which takes every row."
 	case f.Counts:
-		remedy = "Use COUNT(DISTINCT unit), which counts persons; SELECT COUNT(*) FROM (SELECT x FROM t GROUP BY x) k counts the values that are declared, or that enough persons share."
+		remedy = "Use COUNT(DISTINCT x) of one expression, as CONCAT_WS('|', a, b)."
 	}
 	return rule.Deny(rule.DistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))
 }

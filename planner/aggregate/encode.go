@@ -30,7 +30,7 @@ func (s *Binder) OrderText(r *rel.Relation, a *Aggregate) string {
 	if a.Arg != nil {
 		text = canon.Text(s.ctx, a.Arg, r.Resolve)
 	}
-	return fmt.Sprintf("%s %t %s %s", a.Call.Function.Name, a.Call.Units, text, OptionsText(a.Call.Options))
+	return fmt.Sprintf("%s %t %t %s %s", a.Call.Function.Name, a.Call.Units, a.Call.Distinct, text, OptionsText(a.Call.Options))
 }
 
 // noBound stands for a bound that is not declared; no declared one is as large.

@@ -24,6 +24,7 @@ func Adapt(s ast.Statement) ast.Statement {
 	separateAggregates(s)
 	resolveCaseClash(s)
 	nameErrorBars(s)
+	markDistinct(s)
 	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -145,9 +146,10 @@ type Key struct {
 
 // Aggregate is one distinct aggregate of a release.
 type Aggregate struct {
-	Text      string // as EXPLAIN prints it
-	Scan      int    // index into Scans
-	Columns   []int  // indexes into the scan's columns, in the order of Estimator.Columns
+	Text string // as EXPLAIN prints it
+	Scan int    // index into Scans
+	// indexes into the scan's columns, in the order of Estimator.Columns; two of pairs
+	Columns   []int
 	Estimator estimator.Estimator
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
@@ -170,6 +172,12 @@ type Aggregate struct {
 
 	Vectorized string     // what answering several columns at once saves
 	ErrorBars  []ErrorBar // how error bars are made, of each part
+}
+
+// Paired reports whether the estimator reads pairs of a person and a value, which are the
+// aggregate's two columns.
+func (a *Aggregate) Paired() bool {
+	return slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Pair})
 }
 
 // Value is the SQL value of an output that shows the aggregate.

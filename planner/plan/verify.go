@@ -152,8 +152,12 @@ func (r *Release) verify() error {
 		if a.Scan < len(r.Scans) && (r.Scans[a.Scan].Rows || r.Scans[a.Scan].Units) {
 			return fmt.Errorf("invariant 7: %s reads a scan of rows, or of units", a.Text)
 		}
-		if len(a.Columns) != len(a.Estimator.Columns()) {
-			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), len(a.Estimator.Columns()))
+		want := len(a.Estimator.Columns())
+		if a.Paired() {
+			want = 2
+		}
+		if len(a.Columns) != want {
+			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), want)
 		}
 		for _, c := range a.Columns {
 			if a.Scan >= len(r.Scans) || c >= len(r.Scans[a.Scan].Types) || r.Scans[a.Scan].Adds && c < 2 {

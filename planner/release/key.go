@@ -111,7 +111,7 @@ func (d *Aggregation) Shape(a *aggregate.Aggregate) string {
 	if a.Call.Target() > 0 {
 		o.Error = 0
 	}
-	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v;", a.Call.Function.Name, aggregate.OptionsText(o), a.Call.Fractions, a.Columns, a.Grid.Grid, a.MaxRows, a.Call.Units, a.Pure)
+	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v %v;", a.Call.Function.Name, aggregate.OptionsText(o), a.Call.Fractions, a.Columns, a.Grid.Grid, a.MaxRows, a.Call.Units, a.Call.Distinct, a.Pure)
 	if c := a.Call.Constant; c != "" {
 		fmt.Fprintf(h, "%q;", c)
 	}

@@ -27,6 +27,8 @@ type scanSpec struct {
 	maxRows int64
 	// kept marks the groups of a unit that the key selection counts, in the scan of all groups.
 	kept bool
+	// distinct makes it one scan row for each value that a person has in a group.
+	distinct bool
 	// selects makes it the scan that the keys are selected by, which no aggregate reads.
 	selects bool
 }
@@ -44,7 +46,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	d.specs = append(d.specs, scanSpec{argument: -1})
 	for i, a := range d.Aggregates {
 		a.Scan = common
-		if !a.GroupVector && a.Vector == nil && !a.ByRow && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
+		if !a.GroupVector && a.Vector == nil && !a.ByRow && !a.Call.Distinct && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue
 		}
 		if b := s.sameVectors(d.Aggregates[:i], a); b != nil {
@@ -52,7 +54,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 			continue
 		}
 		a.Scan = len(d.specs)
-		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows})
+		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows, distinct: a.Call.Distinct})
 	}
 	alone := len(d.Aggregates) > 0
 	for _, a := range d.Aggregates {
@@ -121,6 +123,8 @@ func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, 
 		case a.GroupVector:
 			sc := s.groupScan(d, a, in, spec.kept)
 			return sc, s.CheckSums(len(slices.Compact(slices.Sorted(slices.Values(a.Columns)))))
+		case spec.distinct:
+			return s.distinctScan(d, a, in), nil
 		}
 	}
 	g := in.groupColumns
@@ -284,6 +288,15 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 		x, err := s.Lower(a.Arg, r.Resolve)
 		if err != nil {
 			return nil, err
+		}
+		if a.Call.Distinct {
+			text, err := distinctValue(a, x)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, text+" AS x0")
+			where = append(where, x.SQL+" IS NOT NULL")
+			continue
 		}
 		if f.whole[a] = !x.Nullable; f.whole[a] && a.Call.Function.Counts {
 			continue
