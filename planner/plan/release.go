@@ -177,7 +177,7 @@ type Aggregate struct {
 // Paired reports whether the estimator reads pairs of a person and a value, which are the
 // aggregate's two columns.
 func (a *Aggregate) Paired() bool {
-	return slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Pair})
+	return a.Estimator != nil && slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Pair})
 }
 
 // Value is the SQL value of an output that shows the aggregate.

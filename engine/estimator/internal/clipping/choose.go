@@ -176,8 +176,8 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	return choice, true
 }
 
-// hidden is what is said of a side on which values may be and nothing stands out: nothing is expected
-// there, but that it is nothing is not proved.
+// hidden is what is said of a side on which values may be and nothing stands out: nothing is
+// expected there, but that it is nothing is not proved.
 func hidden() []estimator.CutPart { return []estimator.CutPart{{Weight: 1}} }
 
 // ends brings the ends of an interval to what the sides have.
