@@ -45,6 +45,7 @@ func TestWhatIsLongIsRead(t *testing.T) {
 		"assignments": "SELECT " + strings.Repeat("@a := @a + 1, ", 2_000) + "1 FROM t",
 		"totals":      "SELECT " + keys + ", COUNT(*) FROM t GROUP BY " + keys + " WITH ROLLUP",
 		"two totals":  "SELECT a, COUNT(*) FROM (SELECT a, b, COUNT(*) FROM t GROUP BY a, b WITH ROLLUP) x GROUP BY a WITH ROLLUP",
+		"windows":     "SELECT RANK() OVER (ORDER BY COUNT(*))" + strings.Repeat(" + a", 1_000) + " FROM t GROUP BY a+1",
 		"unclosed":    "SELECT DISTINCT (a FROM t",
 	} {
 		_, _, _, err := p.Parse(ctx, query, false)

@@ -127,8 +127,8 @@ func (p *Grammar) tree(ctx context.Context, m adjusted, s ast.Statement, err err
 	return s, nil
 }
 
-// tree brings a tree back to the client's text, rewrites what the rules for tokens have marked, and
-// refuses what could not be planned soon.
+// tree brings a tree back to the client's text, refuses what could not be planned soon, and
+// rewrites window functions over groups and the totals that the rules for tokens have marked.
 func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if err != nil {
 		return nil, err
@@ -137,8 +137,16 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 		s = m.restore(s)
 	}
 	m.headings(s)
-	if err := bounded(s, m.text); err != nil || !strings.Contains(m.text, RollupMark) {
+	if err := bounded(s, m.text); err != nil {
 		return s, err
+	}
+	if hasWindow(m.text) { // before totals, which are rows for it
+		if err := windows(s); err != nil {
+			return s, err
+		}
+	}
+	if !strings.Contains(m.text, RollupMark) {
+		return s, nil
 	}
 	return s, rollups(s)
 }

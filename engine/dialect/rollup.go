@@ -184,16 +184,22 @@ func hides(a *ast.AliasedExpr) bool {
 
 // frame is the outer SELECT, over a subquery that is still to come.
 func (t *total) frame() *ast.Select {
-	s, err := ast.Parse("SELECT 1 FROM (SELECT 1 UNION ALL SELECT 1) AS `with rollup`")
+	outer := derived("with rollup")
+	for i, e := range t.sel.SelectExprs {
+		outer.SelectExprs = append(outer.SelectExprs, &ast.AliasedExpr{
+			Expr: column(t.names[i]), As: ast.NewColIdent(columnName(e.(*ast.AliasedExpr)))})
+	}
+	return outer
+}
+
+// derived is SELECT FROM (…) AS name, whose columns and whose subquery are still to come.
+func derived(name string) *ast.Select {
+	s, err := ast.Parse("SELECT 1 FROM (SELECT 1) AS `" + name + "`")
 	if err != nil {
 		panic("dialect: " + err.Error()) // a fixed text
 	}
 	outer := s.(*ast.Select)
 	outer.SelectExprs = nil
-	for i, e := range t.sel.SelectExprs {
-		outer.SelectExprs = append(outer.SelectExprs, &ast.AliasedExpr{
-			Expr: column(t.names[i]), As: ast.NewColIdent(columnName(e.(*ast.AliasedExpr)))})
-	}
 	return outer
 }
 
