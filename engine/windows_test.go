@@ -68,3 +68,25 @@ func TestWindowsOverGroups(t *testing.T) {
 	root.refused(1644, "45003", "SELECT *, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop")
 	root.refused(1644, "", "SELECT RANK() OVER (ORDER BY amount) FROM visits")
 }
+
+// TestQuantilesOfOtherServers: the error names the function that serves.
+func TestQuantilesOfOtherServers(t *testing.T) {
+	root := shops(t, startWith(t, "", silence), 0)
+	root.exec("USE d")
+	for q, want := range map[string]string{
+		"SELECT shop, MEDIAN(amount) FROM visits GROUP BY shop":                                                "DP_MEDIAN(x)",
+		"SELECT shop, RANK() OVER (ORDER BY MEDIAN(amount)) FROM visits GROUP BY shop":                         "DP_MEDIAN(x)",
+		"SELECT MEDIAN(amount) OVER (PARTITION BY shop) FROM visits":                                           "DP_MEDIAN(x)",
+		"SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY amount) AS p FROM visits":                          "DP_QUANTILE(x, q)",
+		"SELECT percentile_disc(0.9) within group (order by amount desc) over (partition by shop) FROM visits": "DP_QUANTILE(x, q)",
+		"SELECT PERCENTILE_CONT(amount, 0.9) FROM visits":                                                      "DP_QUANTILE(x, q)",
+	} {
+		if e := root.refused(1644, "45017", q); !strings.Contains(e.Message, want) {
+			t.Errorf("%s: %s", q, e.Message)
+		}
+	}
+	root.exec("CREATE TABLE median (median INT, percentile_cont INT)", "CALL dp_public('d.median')", "INSERT INTO median (median, percentile_cont) VALUES (1, 2)")
+	if got := root.query("WITH within (median) AS (SELECT percentile_cont FROM median) SELECT (median) + 1 FROM within"); fmt.Sprint(got) != "[[3]]" {
+		t.Errorf("as names: %v", got)
+	}
+}

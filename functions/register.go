@@ -15,7 +15,8 @@ import (
 var hook sync.Once
 
 // Register tells go-mysql-server's binder that the DP functions are aggregates, once a process, and
-// returns the functions for an engine's catalogue. Call it before the first statement is bound.
+// returns the functions for an engine's catalogue, and those that refuse what MySQL has not. Call
+// it before the first statement is bound.
 func Register() []sql.Function {
 	hook.Do(func() {
 		base := planbuilder.IsAggregateFunc
@@ -50,7 +51,7 @@ func Register() []sql.Function {
 	for _, f := range scalars {
 		out = append(out, f.function())
 	}
-	return out
+	return append(out, refusals()...)
 }
 
 // marker builds the aggregate of one call. Arguments may still be bind variables: what they are is
