@@ -170,17 +170,19 @@ func (w *windowing) add(e ast.Expr, name string) {
 	w.inner.SelectExprs = append(w.inner.SelectExprs, &ast.AliasedExpr{Expr: e, As: ast.NewColIdent(name)})
 }
 
-// group takes the keys over. A number is the column's in the aggregation.
+// group takes the keys over. A number is the column's in the aggregation. A name that only a window
+// function has is a column of a table.
 func (w *windowing) group() {
 	for _, k := range w.sel.GroupBy {
 		meant := k
-		if i, ok := w.find().listed(k); ok && !w.find().shadowed(i, k) {
+		_, number := k.(*ast.SQLVal)
+		switch i, ok := w.find().listed(k); {
+		case ok && w.at[i] == 0 && number:
+			w.early(w.sel.SelectExprs[i])
+		case ok && w.at[i] > 0 && !w.find().shadowed(i, k):
 			meant = w.find().expr(i)
-			if _, number := k.(*ast.SQLVal); number {
+			if number {
 				k = ast.NewIntVal(fmt.Append(nil, w.at[i]))
-			}
-			if w.at[i] == 0 {
-				w.early(w.sel.SelectExprs[i])
 			}
 		}
 		if !isColumn(plain(meant)) {

@@ -24,6 +24,8 @@ func TestWindowsOverGroups(t *testing.T) {
 		// the names of the list's columns count in ORDER BY only
 		"SELECT UPPER(g) AS g, RANK() OVER (PARTITION BY g) AS r, COUNT(*) FROM t GROUP BY g ORDER BY -g": "select g as g, RANK() over (partition by `window 1`) as r, `window column 3` as `COUNT(*)`" +
 			inner + "UPPER(g) as g, COUNT(*) as `window column 3`, g as `window 1` from t group by g" + end + " order by -g asc",
+		"SELECT t.g, RANK() OVER (ORDER BY COUNT(*)) AS g FROM t GROUP BY g": "select g as g, RANK() over ( order by `window 1` asc) as g" +
+			inner + "t.g as g, COUNT(*) as `window 1` from t group by g" + end,
 		// others stay as they are
 		"SELECT g, SUM(x) OVER (PARTITION BY g) AS s FROM t":                                         "select g, SUM(x) over (partition by g) s from t",
 		"SELECT g, COUNT(*) AS over_ FROM t GROUP BY g":                                              "select g, COUNT(*) over_ from t group by g",
