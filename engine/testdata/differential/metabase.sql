@@ -16,6 +16,7 @@ SELECT CAST(`orders`.`placed` AS date) AS `placed`, COUNT(*) AS `count`, AVG(`or
 SELECT STR_TO_DATE(CONCAT(YEARWEEK(`orders`.`placed`), ' Sunday'), '%X%V %W') AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY STR_TO_DATE(CONCAT(YEARWEEK(`orders`.`placed`), ' Sunday'), '%X%V %W') ORDER BY STR_TO_DATE(CONCAT(YEARWEEK(`orders`.`placed`), ' Sunday'), '%X%V %W') ASC;
 
 -- the month
+-- @within 1e-2
 SELECT STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y-%m'), '-01'), '%Y-%m-%d') AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y-%m'), '-01'), '%Y-%m-%d') ORDER BY STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y-%m'), '-01'), '%Y-%m-%d') ASC;
 
 -- the quarter

@@ -25,7 +25,6 @@ SELECT region, MAX(age) FROM customers GROUP BY region;
 -- nothing is declared
 -- @refused 45005 declare
 SELECT MIN(name), MAX(name) FROM customers;
--- @refused 45005 GROUP BY
 SELECT COUNT(DISTINCT status) FROM orders;
 SELECT COUNT(*) AS n FROM (SELECT status FROM orders GROUP BY status) x;
 SELECT DISTINCT region FROM customers;

@@ -34,7 +34,7 @@ type Choice struct {
 
 // leastAdded is the least cut that is added to an answer, in standard deviations of its noise: less
 // than this makes no answer better.
-const leastAdded = 0.5
+const leastAdded = 0.75
 
 // Added is what is added to a sum for a cut that is expected, in the units of both: nothing where
 // it is little beside the sum's noise, of standard deviation sigma.
