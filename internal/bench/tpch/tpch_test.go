@@ -179,10 +179,11 @@ func TestSameSeedSameFiles(t *testing.T) {
 		}
 		return sha256.Sum256(all.Bytes())
 	}
-	if hash(1) != hash(1) {
+	first, again := hash(1), hash(1)
+	if first != again {
 		t.Error("the same seed gave other files")
 	}
-	if hash(1) == hash(2) {
+	if first == hash(2) {
 		t.Error("another seed gave the same files")
 	}
 }
