@@ -127,7 +127,9 @@ func TestAutoFallsBackToCoordinates(t *testing.T) {
 		if !ok || 2*s.needs() > cores.least[0] {
 			t.Fatalf("rows %d: the least numbers of persons are %v", maxRows, cores.least)
 		}
-		persons := int(s.needs() * 6 / 5)
+		// Of normal numbers on both sides of the centre no octave holds all, and the least number
+		// of persons is that of which one octave does.
+		persons := int(s.needs() * 3 / 2)
 		r, x := rand.New(stattest.Source(t, "coordinates")), make([]int64, persons*dim)
 		rows := make([]int64, persons)
 		for i := range persons {
