@@ -27,7 +27,7 @@ const tailOctaves = 5
 
 // look draws the noise. moved is the sensitivity of Q(2τ) − Q(τ) in units of τ·parts.
 func look(n noise.Noiser, p estimator.Params, share, moved float64, cap, parts int64, excess *big.Int) tail {
-	hidden := scalar.Single(p, int64(moved)*cap*parts, share)
+	hidden := scalar.Single(p, int64(math.Ceil(moved))*cap*parts, share)
 	t := tail{cap: cap, noise: hidden, step: 1 / float64(cap*parts)}
 	t.persons = hidden.Big(n, excess) * t.step
 	return t
