@@ -27,7 +27,7 @@ func TestDistinctRemediesWork(t *testing.T) {
 			}
 		}
 	}
-	if e := root.refused(1644, "45005", "SELECT COUNT(DISTINCT age, city) FROM people"); !strings.Contains(e.Message, "COUNT(DISTINCT people.age, people.city) is over") {
+	if e := root.refused(1644, "45005", "SELECT COUNT(DISTINCT age, city) FROM people"); !strings.Contains(e.Message, "COUNT(DISTINCT people.age, people.city) is over more than one expression. Use COUNT(DISTINCT x)") {
 		t.Errorf("got %s", e.Message)
 	}
 }

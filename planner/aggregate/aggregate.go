@@ -262,9 +262,6 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 		a.MaxRows = maxRowsPerUnit(r.Private)
 		a.ByRow = a.MaxRows > 1
 	}
-	if a.Call.Distinct && !r.Unique {
-		a.MaxRows = maxRowsPerUnit(r.Private)
-	}
 	switch {
 	case a.Vector != nil:
 		g, err := s.vectorGrid(r, a)

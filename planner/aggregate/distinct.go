@@ -46,7 +46,7 @@ func (s *Binder) distinctArgument(r *rel.Relation, a *Aggregate, e sql.Aggregati
 		remedy = "Use SELECT " + f.Name + "(x) FROM (SELECT x FROM t GROUP BY x) k, which takes each value once, of those that are declared or that enough persons share; SELECT " +
 			f.Name + "(x) FROM (SELECT DISTINCT unit, x FROM t) k, which takes each value of a person once; or " + f.Name + "(x), which takes every row."
 	case f.Counts:
-		remedy = "Use COUNT(DISTINCT x) of one expression, as CONCAT_WS('|', a, b)."
+		return rule.Deny(rule.DistinctArg, refuse.Aggregate, "Use "+f.Name+"(DISTINCT x) of one expression, as CONCAT(a, '|', b).", "%s is over more than one expression.", aggregateText(e))
 	}
 	return rule.Deny(rule.DistinctArg, refuse.Aggregate, remedy, "%s is over distinct values of something other than the unit.", aggregateText(e))
 }
