@@ -20,28 +20,36 @@ import (
 // second is the second law of a mixture.
 type second struct {
 	law
-	hump   bool
-	weight float64 // logarithm of its weight at a place before any count is seen
+	hump bool
 }
 
 const (
+	// Logarithms of the weight of a second law at a place before any count is seen.
 	tailWeight = -6
 	humpWeight = -9
 	// mixed is the number of laws that a second one is tried beside.
 	mixed = 5
 )
 
+// prior is the logarithm of its weight at a place before any count is seen.
+func (s *second) prior() float64 {
+	if s.hump {
+		return humpWeight
+	}
+	return tailWeight
+}
+
 // seconds is the library of second laws.
 var seconds = sync.OnceValue(func() []second {
 	var all []second
 	for _, a := range []float64{1.5, 2.5} {
 		density := func(y float64) float64 { return math.Exp2(-a * y) }
-		all = append(all, second{newLaw(density, 0, 16), false, tailWeight})
+		all = append(all, second{newLaw(density, 0, 16), false})
 	}
 	for _, h := range []struct{ sigma, at float64 }{{0.1, -0.5}, {0.3, -0.5}, {0.3, 0}, {0.9, 0}} {
 		s := h.sigma / math.Ln2
 		density := func(y float64) float64 { return math.Exp(-(y - h.at) * (y - h.at) / (2 * s * s)) }
-		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true, humpWeight})
+		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true})
 	}
 	return all
 })
@@ -138,6 +146,6 @@ func (s *side) weighMixed(p *place, bulk, more []float64) (ok bool) {
 		}
 	}
 	p.persons, p.more, p.moreSigma = n, m, sigma
-	p.weight = p.second.weight - (odd+logs+math.Log(product))/2 - math.Log(det)/2 - math.Log(n) - math.Log(m)
+	p.weight = p.second.prior() - (odd+logs+math.Log(product))/2 - math.Log(det)/2 - math.Log(n) - math.Log(m)
 	return true
 }
