@@ -56,15 +56,7 @@ func TestOtherRowMovesByAtMostItsLoss(t *testing.T) {
 			runs[q], charged[q] = source.again(false), lastCharge(t, root)
 		}
 		shares := func() map[string]float64 {
-			out := map[string]float64{}
-			for _, q := range queries {
-				source.mu.Lock()
-				source.list, source.replay = nil, runs[q]
-				source.mu.Unlock()
-				ann.query(fmt.Sprintf(q, schema))
-				out[q], _ = new(big.Rat).Quo(lossOf(t, runs[q], source.again(false)), charged[q]).Float64()
-			}
-			return out
+			return source.shares(runs, charged, func(q string) { ann.query(fmt.Sprintf(q, schema)) })
 		}
 		change := func(p int) {
 			if exchanged {

@@ -39,6 +39,20 @@ func (r *recorders) next() noise.Noiser {
 	return uniform{rec, rand.New(rand.NewPCG(1, uint64(i)))}
 }
 
+// shares asks the queries of runs again, with the answers of their runs forced, and returns what
+// part of its charge each loses.
+func (r *recorders) shares(runs map[string][]*stattest.Recorder, charged map[string]*big.Rat, ask func(query string)) map[string]float64 {
+	out := map[string]float64{}
+	for q, run := range runs {
+		r.mu.Lock()
+		r.list, r.replay = nil, run
+		r.mu.Unlock()
+		ask(q)
+		out[q], _ = new(big.Rat).Quo(lossOf(r.t, run, r.again(false)), charged[q]).Float64()
+	}
+	return out
+}
+
 // uniform draws secret bits too, always the same.
 type uniform struct {
 	*stattest.Recorder
