@@ -142,6 +142,7 @@ func TestPublicKeys(t *testing.T) {
 		{"SELECT f.title, COUNT(*) FROM calls c JOIN films f ON c.film = f.id WHERE f.id = 77 GROUP BY 1", 0},
 		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id JOIN regions r ON n.region = r.id WHERE r.name = 'ASIA' GROUP BY 1", 4},
 		{"SELECT f.title, COUNT(*) FROM calls c LEFT JOIN films f ON c.film = f.id GROUP BY 1", 41},
+		{"SELECT f.title, n.name, COUNT(*) FROM calls c JOIN films f ON c.film = f.id JOIN nations n ON c.nation = n.id WHERE f.title = 'film 3' AND n.name = 'nation 1' OR f.title = 'film 5' AND n.name = 'nation 2' GROUP BY 1, 2", 2},
 		{"SELECT f.genre, WEEKDAY(c.day), COUNT(*) FROM calls c JOIN films f ON c.film = f.id GROUP BY 1, 2", 21},
 	} {
 		got := ann.query(c.query)

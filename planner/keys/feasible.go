@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -54,8 +55,34 @@ func (s *Finder) Feasible(r *rel.Relation, g *Grouping) ([]bool, error) {
 	return keep, nil
 }
 
-// entangled divides the keys into parts that share columns, public tables or a condition, and
-// returns those of more than one key.
+// narrow leaves in the images the values that some feasible combination has:
+//
+//	… WHERE a.name = 'France' AND b.name = 'Peru' OR a.name = 'Peru' AND b.name = 'France' GROUP BY a.name, b.name     two values each
+//
+// Rows have no other values, as the conditions that say so hold of every row.
+func (s *Finder) narrow(r *rel.Relation, g *Grouping) error {
+	known := s.factsOf(r)
+	for _, part := range s.entangled(known, g) {
+		m, err := s.combinations(known, g, part)
+		if err != nil && !errors.Is(err, errText) {
+			return err
+		}
+		if m == nil {
+			continue
+		}
+		for at, key := range part {
+			seen := map[string]bool{}
+			for places := range m {
+				seen[strings.Fields(places)[at]] = true
+			}
+			g.Keys[key].Image = g.Keys[key].Image.only(func(i int) bool { return seen[strconv.Itoa(i)] })
+		}
+	}
+	return nil
+}
+
+// entangled divides the keys that have images into parts that share columns, public tables or a
+// condition, and returns those of more than one key.
 func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 	part := make([]int, len(g.Keys))
 	for i := range part {
@@ -64,7 +91,7 @@ func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 	join := func(touches func(b *rel.Base) bool) {
 		first := -1
 		for i, key := range g.Keys {
-			if !slices.ContainsFunc(s.bases(k.r, key.Image), func(b *rel.Base) bool { return touches(k.inPlace(b)) }) {
+			if key.Image == nil || !slices.ContainsFunc(s.bases(k.r, key.Image), func(b *rel.Base) bool { return touches(k.inPlace(b)) }) {
 				continue
 			}
 			if first < 0 {
@@ -79,6 +106,9 @@ func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 		}
 	}
 	for _, key := range g.Keys {
+		if key.Image == nil {
+			continue
+		}
 		for _, b := range s.bases(k.r, key.Image) {
 			b = k.inPlace(b)
 			join(func(c *rel.Base) bool { return c.ID == b.ID || b.From != "" && c.From == b.From })

@@ -40,6 +40,9 @@ func (s *Finder) Group(r *rel.Relation, exprs []sql.Expression) (Grouping, error
 		g.OneGroup = g.OneGroup && r.Fixed(s.ctx, k.Expr)
 	}
 	s.order(r, &g)
+	if err := s.narrow(r, &g); err != nil {
+		return Grouping{}, err
+	}
 	for _, k := range g.Keys {
 		if k.Image == nil {
 			g.Public = false

@@ -81,6 +81,19 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	return im, nil
 }
 
+// only is the image with the values of some places, in their order.
+func (im *Image) only(kept func(i int) bool) *Image {
+	out := *im
+	out.Values, out.index = nil, map[string]int{}
+	for i, v := range im.Values {
+		if kept(i) {
+			out.index[rowName(sql.Row{v})] = len(out.Values)
+			out.Values = append(out.Values, v)
+		}
+	}
+	return &out
+}
+
 // bases are the columns that the values of an image follow from.
 func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
 	var out []*rel.Base
