@@ -9,7 +9,9 @@ import "embed"
 //go:embed adult.csv.gz visits.csv.gz
 var Files embed.FS
 
-// TPCH holds tpch/q01.sql to tpch/q22.sql.
+// TPCH holds tpch/q01.sql to tpch/q22.sql; under tpch/persons exact queries that add up the same
+// per person first; under tpch/instead questions in the place of those that are refused, or that
+// have too few persons a row.
 //
-//go:embed tpch/*.sql
+//go:embed tpch/*.sql tpch/*/*.sql
 var TPCH embed.FS

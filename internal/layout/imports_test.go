@@ -82,6 +82,7 @@ var rules = []struct {
 	{"scrim/internal/gcpace", nil, "the collector knows no server"},
 	{"scrim/internal/panics", nil, "everything may count a panic"},
 	{"scrim/internal/bench/everyday", []string{"scrim/engine", "scrim/internal/bench", "scrim/internal/params", "scrim/testdata"}, "it asks a server as a client does"},
+	{"scrim/internal/bench/tpch/private", []string{"scrim/internal/bench"}, "it asks a server as a client does"},
 	{"scrim/internal/bench/tpch", []string{"scrim/testdata"}, "data and queries are made without a server"},
 	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting/privacy", "scrim/internal/params", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},

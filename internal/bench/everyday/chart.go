@@ -14,6 +14,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/internal/bench/figure"
+	"scrim/internal/bench/internal/served"
 )
 
 // charted is a picture of one statement's answers with their bars.
@@ -58,17 +59,17 @@ func Chart(ctx context.Context, data string) (map[string]figure.Figure, error) {
 	for _, c := range charts {
 		f, err := c.draw(ctx, srv)
 		if err != nil {
-			return nil, errors.Join(err, srv.stop())
+			return nil, errors.Join(err, srv.Stop())
 		}
 		out[c.name] = f
 	}
-	return out, srv.stop()
+	return out, srv.Stop()
 }
 
 // draw asks for the answers and the exact ones.
-func (c charted) draw(ctx context.Context, srv *server) (figure.Figure, error) {
+func (c charted) draw(ctx context.Context, srv *served.Server) (figure.Figure, error) {
 	f := figure.Figure{Title: c.title, XLabel: c.statement.Keys[0], YLabel: c.statement.Aggregates[0].String(), Dates: c.layout != "", Wide: c.layout != "", Whole: c.layout == ""}
-	s, err := srv.connect(ctx, database(estimator.AddRemove))
+	s, err := srv.Connect(ctx, database(estimator.AddRemove))
 	if err != nil {
 		return f, err
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/served"
 )
 
 // known is a truth over given rows a person by group.
@@ -41,7 +42,7 @@ func TestHindsightIsTheBestClip(t *testing.T) {
 		persons, totals = append(persons, map[int]float64{0: n}), append(totals, n)
 	}
 	truth := known(persons...)
-	if err := truth.answer(t.Context(), session{}, counting); err != nil {
+	if err := truth.answer(t.Context(), served.Session{}, counting); err != nil {
 		t.Fatal(err)
 	}
 	for _, rho := range []float64{0.0005, 0.01, 1} {
@@ -70,7 +71,7 @@ func TestHindsightOfGroupsIsJoint(t *testing.T) {
 		persons = append(persons, map[int]float64{0: 3, 1: 4})
 	}
 	truth := known(persons...)
-	if err := truth.answer(t.Context(), session{}, counting); err != nil {
+	if err := truth.answer(t.Context(), served.Session{}, counting); err != nil {
 		t.Fatal(err)
 	}
 	for relation, moves := range map[estimator.Relation]float64{estimator.AddRemove: 5, estimator.ReplaceOne: 5 * math.Sqrt2} {
@@ -105,7 +106,7 @@ func replied(value, deviation, low, high string) reply {
 func TestJudging(t *testing.T) {
 	truth := known(map[int]float64{0: 300})
 	truth.keys, truth.index = []string{""}, map[string]int{"": 0}
-	if err := truth.answer(t.Context(), session{}, counting); err != nil {
+	if err := truth.answer(t.Context(), served.Session{}, counting); err != nil {
 		t.Fatal(err)
 	}
 	warned := replied("", "", "", "")

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/served"
 	"scrim/internal/params"
 )
 
@@ -81,7 +82,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		report.Cells = append(report.Cells, j.cells...)
 	}
 	report.Cut = ctx.Err() != nil
-	return report, errors.Join(err, srv.stop())
+	return report, errors.Join(err, srv.Stop())
 }
 
 // needed are the tables that statements read, those first that others name.
@@ -103,7 +104,7 @@ func needed(list []Statement) []*Table {
 // running is a run of jobs.
 type running struct {
 	Options
-	server *server
+	server *served.Server
 	ask    asker
 
 	mu          sync.Mutex
@@ -111,7 +112,7 @@ type running struct {
 }
 
 // asker asks a statement once.
-type asker func(ctx context.Context, s session, st Statement, epsilon float64) (reply, error)
+type asker func(ctx context.Context, s served.Session, st Statement, epsilon float64) (reply, error)
 
 func (r *running) run(ctx context.Context, statements []Statement) ([]*job, error) {
 	tables := Tables()
@@ -147,7 +148,7 @@ func (r *running) run(ctx context.Context, statements []Statement) ([]*job, erro
 // statement learns what is true, and runs a statement's jobs.
 func (r *running) statement(ctx context.Context, jobs []*job) error {
 	st, unit := jobs[0].statement, jobs[0].table.Unit
-	s, err := r.server.connect(ctx, database(jobs[0].relation))
+	s, err := r.server.Connect(ctx, database(jobs[0].relation))
 	if err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (r *running) statement(ctx context.Context, jobs []*job) error {
 }
 
 func (r *running) job(ctx context.Context, j *job, t *truth) error {
-	s, err := r.server.connect(ctx, database(j.relation))
+	s, err := r.server.Connect(ctx, database(j.relation))
 	if err != nil {
 		return err
 	}
@@ -244,12 +245,12 @@ func (j *job) scores(t *truth, rho float64) []*scores {
 }
 
 // ask sends a statement and reads its warnings.
-func ask(ctx context.Context, s session, st Statement, epsilon float64) (reply, error) {
-	rows, err := s.query(ctx, st.asked(epsilon))
+func ask(ctx context.Context, s served.Session, st Statement, epsilon float64) (reply, error) {
+	rows, err := s.Query(ctx, st.asked(epsilon))
 	if err != nil {
 		return reply{}, err
 	}
-	warnings, err := s.query(ctx, "SHOW WARNINGS")
+	warnings, err := s.Query(ctx, "SHOW WARNINGS")
 	if err != nil {
 		return reply{}, err
 	}
@@ -267,8 +268,8 @@ var cost = regexp.MustCompile(`cost [^ ]*\.[^ ]* +rho=([0-9.e+-]+)`)
 
 // loss returns the ρ of each aggregate of a statement: an even share of the statement's, of which
 // the selection of keys has one too, and for ROLLUP of each level.
-func loss(ctx context.Context, s session, st Statement, epsilon float64) (float64, error) {
-	rows, err := s.query(ctx, "EXPLAIN "+st.asked(epsilon))
+func loss(ctx context.Context, s served.Session, st Statement, epsilon float64) (float64, error) {
+	rows, err := s.Query(ctx, "EXPLAIN "+st.asked(epsilon))
 	if err != nil {
 		return 0, err
 	}

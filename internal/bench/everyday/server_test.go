@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/internal/bench/internal/served"
 )
 
 // falseAlarm is the probability with which a cell is called wild of whose runs one in a hundred is:
@@ -16,7 +17,7 @@ const falseAlarm = 1e-7
 
 // asked is a server with the tables of a few statements.
 type asked struct {
-	server     *server
+	server     *served.Server
 	options    Options
 	statements []Statement
 }
@@ -33,7 +34,7 @@ func asking(t *testing.T, only string, epsilons ...float64) asked {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := srv.stop(); err != nil {
+		if err := srv.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -43,7 +44,7 @@ func asking(t *testing.T, only string, epsilons ...float64) asked {
 // report asks; change may break the answers.
 func (a asked) report(t *testing.T, change func(Statement, *reply)) Report {
 	t.Helper()
-	r := &running{Options: a.options, server: a.server, ask: func(ctx context.Context, s session, st Statement, epsilon float64) (reply, error) {
+	r := &running{Options: a.options, server: a.server, ask: func(ctx context.Context, s served.Session, st Statement, epsilon float64) (reply, error) {
 		got, err := ask(ctx, s, st, epsilon)
 		if err == nil {
 			change(st, &got)

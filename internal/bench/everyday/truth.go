@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"scrim/internal/bench/internal/served"
 )
 
 // truth is what is exactly so: the answers to a statement, and what each person adds to them.
@@ -55,7 +57,7 @@ func keyOf(keys []*string) string {
 }
 
 // learn asks for what each person adds to a statement's answers; the session may read raw rows.
-func learn(ctx context.Context, s session, st Statement, unit string) (*truth, error) {
+func learn(ctx context.Context, s served.Session, st Statement, unit string) (*truth, error) {
 	list := append([]string{unit}, st.Keys...)
 	list = append(list, "COUNT(*)")
 	for _, a := range st.Aggregates {
@@ -66,7 +68,7 @@ func learn(ctx context.Context, s session, st Statement, unit string) (*truth, e
 		}
 	}
 	by := strings.Join(append([]string{unit}, st.Keys...), ", ")
-	rows, err := s.query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+st.from()+" GROUP BY "+by)
+	rows, err := s.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+st.from()+" GROUP BY "+by)
 	if err != nil {
 		return nil, fmt.Errorf("everyday: what is true of %s: %w", st.Name, err)
 	}
@@ -124,7 +126,7 @@ func (t *truth) add(person int, keys []*string, e entry, level int) {
 }
 
 // answer computes the exact answers.
-func (t *truth) answer(ctx context.Context, s session, st Statement) error {
+func (t *truth) answer(ctx context.Context, s served.Session, st Statement) error {
 	for i, a := range st.Aggregates {
 		exact := make([]float64, len(t.keys))
 		if !a.additive() {
@@ -168,8 +170,8 @@ func (a Aggregate) of(e entry, i int) float64 {
 }
 
 // ofRows computes medians and standard deviations from all values.
-func (t *truth) ofRows(ctx context.Context, s session, st Statement, a Aggregate, exact []float64) error {
-	rows, err := s.query(ctx, "SELECT "+strings.Join(append(slices.Clone(st.Keys), a.arg), ", ")+" FROM "+st.from())
+func (t *truth) ofRows(ctx context.Context, s served.Session, st Statement, a Aggregate, exact []float64) error {
+	rows, err := s.Query(ctx, "SELECT "+strings.Join(append(slices.Clone(st.Keys), a.arg), ", ")+" FROM "+st.from())
 	if err != nil {
 		return fmt.Errorf("everyday: the values of %s: %w", st.Name, err)
 	}

@@ -1,0 +1,187 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"scrim/internal/bench/internal/served"
+	"scrim/internal/bench/tpch"
+)
+
+// Options say what is asked.
+type Options struct {
+	Setup    Setup
+	Scale    float64
+	Seed     uint64
+	Runs     int // of each query
+	Epsilon  float64
+	Only     map[string]bool // names of queries; nil: all
+	Progress func(done, total int)
+}
+
+// Report has a row for each query, and one for each that is asked in the place of another.
+type Report struct {
+	Options Options
+	Rows    []*Row
+}
+
+// Run loads the tables into a directory that it removes, and asks.
+func Run(ctx context.Context, o Options) (Report, error) {
+	dir, err := os.MkdirTemp("", "scrim-tpch-")
+	if err != nil {
+		return Report{}, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := start(ctx, dir, o)
+	if err != nil {
+		return Report{}, err
+	}
+	report := Report{Options: o}
+	return report, errors.Join(report.ask(ctx, s), s.Stop())
+}
+
+// sessions are an analyst's connection and an administrator's that may see rows.
+type sessions struct {
+	private, raw served.Session
+	turn         int
+}
+
+func (r *Report) ask(ctx context.Context, srv *served.Server) error {
+	var s sessions
+	var err error
+	if s.private, err = srv.Connect(ctx, "tpch"); err != nil {
+		return err
+	}
+	defer s.private.Close()
+	if s.raw, err = srv.Connect(ctx, "tpch"); err != nil {
+		return err
+	}
+	defer s.raw.Close()
+	if _, err := s.raw.ExecContext(ctx, "SET dp_raw = ON"); err != nil {
+		return err
+	}
+	list := r.Options.questions()
+	for i, q := range list {
+		row, err := s.row(ctx, r.Options, q)
+		if err != nil {
+			return fmt.Errorf("private: %s: %w", q.Name, err)
+		}
+		r.Rows = append(r.Rows, row)
+		if r.Options.Progress != nil {
+			r.Options.Progress(i+1, len(list))
+		}
+	}
+	return nil
+}
+
+// questions are the queries, each followed by what is asked in its place.
+func (o Options) questions() []tpch.Query {
+	var out []tpch.Query
+	for _, q := range tpch.Queries() {
+		if o.Only != nil && !o.Only[q.Name] {
+			continue
+		}
+		out = append(out, q)
+		if q.Instead != "" {
+			out = append(out, tpch.Query{Name: q.Name + " instead", Text: q.Instead, Values: q.InsteadValues})
+		}
+	}
+	return out
+}
+
+// row asks a query in all its forms, by turns.
+func (s *sessions) row(ctx context.Context, o Options, q tpch.Query) (*Row, error) {
+	row := &Row{Query: q}
+	names, exact, err := s.raw.Table(ctx, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	row.learn(names, exact)
+	plan, err := s.private.Query(ctx, "EXPLAIN "+q.Text)
+	if err != nil {
+		row.refuse(err)
+		return row, ctx.Err()
+	}
+	row.Exact = !strings.Contains(printed(plan), "private statement")
+	ends := q.Text
+	if !row.Exact {
+		ends = s.withEnds(ctx, q)
+	}
+	for range o.Runs {
+		if err := s.exact(ctx, row); err != nil {
+			return nil, err
+		}
+		if _, err := s.private.ExecContext(ctx, fmt.Sprintf("SET dp_epsilon = %.9f", o.Epsilon*(1+1e-6*float64(s.turn)))); err != nil {
+			return nil, err
+		}
+		begun := time.Now()
+		names, rows, err := s.private.Table(ctx, ends)
+		if err != nil {
+			row.refuse(err)
+			return row, ctx.Err()
+		}
+		row.Private = append(row.Private, time.Since(begun))
+		row.judge(names, rows)
+	}
+	return row, nil
+}
+
+// exact asks for the exact answers and takes the time.
+func (s *sessions) exact(ctx context.Context, row *Row) error {
+	for _, form := range []struct {
+		text string
+		into *[]time.Duration
+	}{{row.Query.Text, &row.Plain}, {row.Query.Persons, &row.Persons}} {
+		if form.text == "" {
+			continue
+		}
+		s.turn++
+		if _, err := s.raw.ExecContext(ctx, fmt.Sprintf("INSERT INTO turns VALUES (%d)", s.turn)); err != nil {
+			return err
+		}
+		begun := time.Now()
+		if _, err := s.raw.Query(ctx, form.text); err != nil {
+			return err
+		}
+		*form.into = append(*form.into, time.Since(begun))
+	}
+	return nil
+}
+
+// withEnds is the query with the ends of its values' intervals, or without those that it cannot be
+// asked with: a quotient of two answers has none.
+func (s *sessions) withEnds(ctx context.Context, q tpch.Query) string {
+	list, from, found := strings.Cut(q.Text, "\nFROM")
+	if !found || strings.HasPrefix(q.Text, "WITH") {
+		return q.Text
+	}
+	for _, v := range q.Values {
+		list += fmt.Sprintf(", DP_LOW(%[1]s) AS %[1]s%[2]s, DP_HIGH(%[1]s) AS %[1]s%[3]s", v, lowEnd, highEnd)
+	}
+	text := list + "\nFROM" + from
+	if _, err := s.private.Query(ctx, "EXPLAIN "+text); err != nil {
+		return q.Text
+	}
+	return text
+}
+
+// lowEnd and highEnd follow the name of a value in those of the ends of its interval.
+const lowEnd, highEnd = "_low_end", "_high_end"
+
+// printed is a plan as one text.
+func printed(rows [][]*string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		for _, c := range row {
+			if c != nil {
+				b.WriteString(*c)
+				b.WriteString("\n")
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,73 @@
+package private
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"scrim/internal/bench/internal/served"
+	"scrim/internal/bench/tpch"
+)
+
+// Setup says whose rows are protected.
+type Setup struct {
+	Name      string
+	Protected []string // tables
+	Policies  []string // statements that protect them
+}
+
+// Customers are protected with their orders and lines; parts and suppliers are public.
+var Customers = Setup{"customers", []string{"customer", "orders", "lineitem"}, []string{
+	"CALL dp_protect('tpch.customer', 'c_custkey', 'customer')",
+	"CALL dp_protect('tpch.orders', 'o_custkey', 'customer')",
+	"CALL dp_link('tpch.lineitem', 'l_orderkey', 'tpch.orders', 'o_orderkey')",
+}}
+
+// statements are all of a set-up: what is not protected is public, and budgets have no end.
+func (s Setup) statements() []string {
+	protected := map[string]bool{}
+	for _, t := range s.Protected {
+		protected[t] = true
+	}
+	var list []string
+	for _, t := range tpch.Tables() {
+		if !protected[t.Name] {
+			list = append(list, fmt.Sprintf("CALL dp_public('tpch.%s')", t.Name))
+		}
+	}
+	list = append(list, s.Policies...)
+	for _, t := range s.Protected {
+		list = append(list, fmt.Sprintf("CALL dp_set_budget('tpch.%s', '*', 'rho=1000000', 0.9, 'never')", t))
+	}
+	return list
+}
+
+// start loads the tables at a scale factor into a directory and serves them. The table turns is
+// there to be written to: the store then gives no result again.
+func start(ctx context.Context, dir string, o Options) (*served.Server, error) {
+	list := []string{"CREATE DATABASE tpch", "CREATE TABLE tpch.turns (n INT)"}
+	for _, t := range tpch.Tables() {
+		list = append(list, "CREATE TABLE tpch."+t.Name+" ("+t.Columns+")")
+	}
+	s := served.New(dir)
+	if err := s.Declare(ctx, list); err != nil {
+		return nil, err
+	}
+	if err := tpch.Write(ctx, dir, tpch.Options{Scale: o.Scale, Seed: o.Seed}); err != nil {
+		return nil, err
+	}
+	for _, t := range tpch.Tables() {
+		file := tpch.FileOf(dir, t.Name)
+		if err := errors.Join(s.Load(ctx, file, "tpch."+t.Name), os.Remove(file)); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Start(); err != nil {
+		return nil, err
+	}
+	if err := s.Execute(ctx, append([]string{"CALL dp_public('tpch.turns')"}, o.Setup.statements()...)); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
