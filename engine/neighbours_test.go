@@ -84,6 +84,8 @@ var exchangeQueries = []string{
 	"SELECT g, DP_MEAN(age), COUNT(*) FROM %[1]s.people GROUP BY g",
 	"SELECT AVG(n), COUNT(*), SUM(n) FROM %[1]s.visits",
 	"SELECT DP_COUNT(DISTINCT person * 7, 'values=1'), DP_COUNT(DISTINCT person * age, 'values=3') FROM %[1]s.people WHERE age > 0",
+	"SELECT DP_COUNT(a.g, 'cap=30'), DP_SUM(a.note, 'cap=9'), DP_SUM(a.age * b.n, 'cap=100000') FROM %[1]s.people a JOIN %[1]s.visits b ON a.g = b.n",
+	"SELECT a.g, DP_COUNT(1, 'cap=20') FROM %[1]s.people a JOIN %[1]s.people b ON a.note = b.note AND a.person <> b.person GROUP BY a.g",
 	"SELECT DP_SUM(v), DP_MEAN(v, 'method=clipped') FROM %[1]s.people",
 	"SELECT DP_MEAN(v, 'method=plan, sigma=[1, 2, 3, 4]') FROM %[1]s.people",
 	"SELECT DP_MEAN(DP_VECTOR(age, note), 'method=clipped'), DP_MEAN(DP_VECTOR(age, g), 'method=plan, sigma=[20, 1]') FROM %[1]s.people",

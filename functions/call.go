@@ -18,6 +18,8 @@ type Call struct {
 	Units bool
 	// Distinct is set for COUNT(DISTINCT x) of other values: they are counted, each once.
 	Distinct bool
+	// Owners says that rows that belong to several persons are counted or added up.
+	Owners Owners
 	// Vectors is set where the argument's values are vectors.
 	Vectors *Vectors
 }
@@ -37,7 +39,10 @@ func NewCall(f *Function, constant, options string) (Call, error) {
 // those of the argument, or of every coordinate; MaxRows is the public bound on one person's rows
 // in one group.
 func (c Call) Estimator(p estimator.Params) (estimator.Estimator, error) {
-	if c.Vectors == nil {
+	switch {
+	case c.Owners != OneOwner:
+		return c.flow(p)
+	case c.Vectors == nil:
 		return c.Function.Estimator(c, p)
 	}
 	e, err := c.Function.Measure.Vectors(c, p)
@@ -52,7 +57,7 @@ func (c Call) FusedEstimator(p estimator.Params, alone func(j int, rho float64) 
 
 // Kinds are the columns that the mechanism of the call reads, whatever the loss.
 func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
-	if columns := c.Function.Columns; columns != nil {
+	if columns := c.Function.Columns; columns != nil && c.Owners == OneOwner {
 		if kinds := columns(c, p); kinds != nil {
 			return kinds, nil
 		}
@@ -66,13 +71,13 @@ func (c Call) Kinds(p estimator.Params) ([]estimator.Kind, error) {
 
 // Intervals reports whether an interval takes a part of the call's loss.
 func (c Call) Intervals() bool {
-	return c.Function.Measure.Intervals != nil && c.Function.Measure.Intervals(c)
+	return c.Owners == OneOwner && c.Function.Measure.Intervals != nil && c.Function.Measure.Intervals(c)
 }
 
 // Additive reports whether the answer for a set of rows is the sum of those for its parts.
 func (c Call) Additive() bool {
 	f := c.Function.Measure
-	if f.InGroups == nil || c.Vectors != nil || c.Distinct {
+	if f.InGroups == nil || c.Vectors != nil || c.Distinct || c.Owners != OneOwner {
 		return false
 	}
 	m := f.InGroups(c)
@@ -80,7 +85,9 @@ func (c Call) Additive() bool {
 }
 
 // Slack reports whether the mechanism of the call needs a share of δ (estimator.Params.Delta).
-func (c Call) Slack() bool { return c.Function.Slack != nil && c.Function.Slack(c) }
+func (c Call) Slack() bool {
+	return c.Owners == OneOwner && c.Function.Slack != nil && c.Function.Slack(c)
+}
 
 // EventSlack reports whether that share is the probability of an event outside of which the loss
 // holds (privacy.Loss.DeltaEvent). Any other is a distance to a mechanism that has the loss

@@ -48,6 +48,8 @@ type Options struct {
 	Top                  int // see friendly.Params
 
 	Values int // most distinct values of a person that count; 0: chosen privately
+	// most results, or most of a sum, that one of several owners counts for; 0: chosen privately
+	Cap float64
 
 	Binary bool // the answer is a VECTOR, not a JSON array
 }
@@ -117,6 +119,7 @@ var optionTable = []Option{
 	{params.TargetError.Option, params.TargetError.Want(), "dp_target_error", "The error that is wanted, in the place of a cost: the standard deviation of the noise of each number of the answer. With method=cover: what it aims at, at the cost given.", func(o *Options, v string) bool { return parameter(&o.Error, v, params.TargetError) }},
 	{params.Pilot.Option, params.Pilot.Want(), "dp_pilot", "With error: the share of the statement's usual cost that a first run may be charged, where only an answer tells what an error costs.", func(o *Options, v string) bool { return parameter(&o.Pilot, v, params.Pilot) }},
 	{"values", "a whole number from 1 to 1000000", "chosen privately", "Of DP_COUNT(DISTINCT x): for how many values one person counts at most.", func(o *Options, v string) bool { return whole(&o.Values, v, 1_000_000) }},
+	{"cap", "a number from 1e-9 to 1e15", "chosen privately", "Of DP_COUNT and DP_SUM over rows that belong to two persons, as those of a join off the unit: for how many rows, or how much of the sum, one person counts at most.", func(o *Options, v string) bool { return within(&o.Cap, v, 1e-9, 1e15) }},
 	{"top", "a whole number from 1 to 100000", "as many as the persons allow", "How many of the largest spreads friendly learns, where none are declared.", func(o *Options, v string) bool { return whole(&o.Top, v, MaxDimension) }},
 	{"rounds", "a whole number from 1 to 16", "4", "Rounds of coinpress.", func(o *Options, v string) bool { return whole(&o.Rounds, v, 16) }},
 	{"relative", "on or off", "on for DP_VECTOR, unless p, rotate or scale=none is given; else off", "Whether plan makes the error of a coordinate small beside its own spread: for coordinates that are different things.", func(o *Options, v string) bool { return onOff(&o.Relative, v) }},

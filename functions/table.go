@@ -3,8 +3,8 @@ package functions
 import "scrim/engine/estimator/variance"
 
 var (
-	countOptions = []string{"values", "error", "pilot", "epsilon", "rho"}
-	sumOptions   = []string{"lower", "upper", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
+	countOptions = []string{"values", "cap", "error", "pilot", "epsilon", "rho"}
+	sumOptions   = []string{"lower", "upper", "cap", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
 	rankOptions  = []string{"lower", "upper", "weight", "method", "quantile", "error", "pilot", "epsilon", "rho"}
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
 		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "top",

@@ -32,6 +32,9 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 		return s.noGroups(g)
 	}
 	d := &release.Aggregation{Relation: r, Grouping: grouping, Pure: s.params.IsPure()}
+	if err := d.PublicGroups(); err != nil {
+		return result{}, err
+	}
 	if !d.Public && d.Pure {
 		return result{}, s.params.NotSelected()
 	}

@@ -283,8 +283,11 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 		}
 		return s.keep(n, child)
 	}
-	if err := child.rel.Single(); err != nil {
-		return result{}, err
+	if child.rel.Shared() {
+		if err := s.CheckOwners(child.rel); err != nil {
+			return result{}, err
+		}
+		return s.release(n, child.rel)
 	}
 	for _, k := range n.GroupByExprs {
 		if child.rel.IsUnit(k) {

@@ -200,7 +200,7 @@ func (in *intake) input(a plan.Aggregate, group int, read func(estimator.Input))
 		read(estimator.Input{Columns: out, Memory: in.memory})
 		return nil
 	}
-	pairs, err := pairsOf(out[0], out[1], in.memory)
+	pairs, err := pairsOf(out, a.OneEntity, in.memory)
 	if err == nil {
 		read(estimator.Input{Pairs: pairs, Memory: in.memory})
 	}

@@ -11,12 +11,26 @@ import (
 // fit on any disk.
 var errValues = errors.New("exec: more than 2^30 persons or values of a group")
 
-// pairsOf makes pairs of a group's persons and the values that they have, of one row each. What a
-// scan calls them becomes 0, 1, 2, … in the order of arrival, which means nothing.
-func pairsOf(persons, values []int64, memory *spill.Area) (p *estimator.Pairs, err error) {
+// pairsOf makes pairs of a group's persons and the values that they have, or of the owners of its
+// rows, of one row each: the names of both, and the weights where there are three columns. What a
+// scan calls them becomes 0, 1, 2, … in the order of arrival, which means nothing; with one, by the
+// same numbers on both sides.
+func pairsOf(columns [][]int64, one bool, memory *spill.Area) (p *estimator.Pairs, err error) {
 	p = &estimator.Pairs{Memory: memory}
-	if p.Left, p.Lefts, err = numbered(persons, memory); err == nil {
-		p.Right, p.Rights, err = numbered(values, memory)
+	if len(columns) > 2 {
+		p.Weights = columns[2]
+	}
+	left, right := numbering{memory: memory}, &numbering{memory: memory}
+	defer left.free()
+	defer right.free()
+	if p.Left, err = left.number(columns[0]); err != nil {
+		return p, err
+	}
+	if one {
+		right = &left
+	}
+	if p.Right, err = right.number(columns[1]); err == nil {
+		p.Lefts, p.Rights = left.known.taken, right.known.taken
 	}
 	return p, err
 }
@@ -27,24 +41,30 @@ func freePairs(p *estimator.Pairs, memory *spill.Area) {
 	free(memory, p.Right)
 }
 
-// numbered returns the numbers of names, and how many there are.
-func numbered(names []int64, memory *spill.Area) (numbers []uint32, count int, err error) {
-	var known units
-	defer func() { free(memory, known.slots) }()
-	if numbers, err = room[uint32](memory, len(names)); err != nil {
-		return nil, 0, err
+// numbering holds the numbers of names.
+type numbering struct {
+	known  units
+	memory *spill.Area
+}
+
+// number returns the numbers of names, some of which may be known already.
+func (n *numbering) number(list []int64) (numbers []uint32, err error) {
+	if numbers, err = room[uint32](n.memory, len(list)); err != nil {
+		return nil, err
 	}
-	for i, name := range names {
-		n := known.find(name)
-		if n < 0 {
-			if n = int32(known.taken); n == 1<<30 {
-				return nil, 0, errValues
+	for i, name := range list {
+		at := n.known.find(name)
+		if at < 0 {
+			if at = int32(n.known.taken); at == 1<<30 {
+				return numbers, errValues
 			}
-			if err := known.put(name, n, memory); err != nil {
-				return nil, 0, err
+			if err := n.known.put(name, at, n.memory); err != nil {
+				return numbers, err
 			}
 		}
-		numbers[i] = uint32(n)
+		numbers[i] = uint32(at)
 	}
-	return numbers, known.taken, nil
+	return numbers, nil
 }
+
+func (n *numbering) free() { free(n.memory, n.known.slots) }

@@ -94,6 +94,9 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 	if a.Call.Options.Has("values") && !a.Call.Distinct {
 		return nil, rule.Deny(rule.Option, refuse.Option, "Use "+f.Name+"(DISTINCT x, 'values=…').", "The option values is for distinct values.")
 	}
+	if err := s.owned(r, a, e); err != nil {
+		return nil, err
+	}
 	if err := s.shape(r, a); err != nil {
 		return nil, err
 	}
@@ -286,7 +289,9 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 		if err := g.Steps(f.Name); err != nil {
 			return err
 		}
-		a.Grid = g
+		if a.Grid = g; a.Call.Owners != functions.OneOwner && a.Value.Type.Kind == lower.UInt {
+			a.Grid.Lo = max(a.Grid.Lo, 0) // weights have one sign
+		}
 	}
 	// Any loss will do to ask for the columns.
 	p := a.Facts()

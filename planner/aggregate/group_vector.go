@@ -12,7 +12,7 @@ import (
 // FitsGroupVector reports whether an aggregate has no loss or method of its own, and is of a kind
 // that can be answered in all groups at once.
 func (a *Aggregate) FitsGroupVector() bool {
-	if a.Vector != nil || a.Parts != nil || a.targeted || a.Call.Distinct {
+	if a.Vector != nil || a.Parts != nil || a.targeted || a.Paired() {
 		return false
 	}
 	for _, o := range a.Call.Options.Given {

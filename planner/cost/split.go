@@ -13,6 +13,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
+	"scrim/functions"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
@@ -281,7 +282,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		}
 		r.Loss = r.Loss.Add(d.LossOf(x, divided, e.Loss()))
 		_, sized := d.Estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, OneEntity: x.Call.Owners == functions.OneEntity, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
 		r.Aggregates[len(r.Aggregates)-1].ErrorBars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]
@@ -311,6 +312,11 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		if !seen[t.Policy.Entity] {
 			seen[t.Policy.Entity] = true
 			r.Entities = append(r.Entities, t.Policy.Entity)
+		}
+	}
+	if d.Relation.Shared() {
+		for _, o := range d.Relation.Owners() {
+			r.Owners = append(r.Owners, o.Entity)
 		}
 	}
 	read := map[store.TableRef]bool{}

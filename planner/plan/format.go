@@ -57,6 +57,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 			fmt.Fprintf(b, "%s│   ├─ %s: %d values from %s\n", indent, r.Keys[k].Name, len(r.Keys[k].Domain), r.Keys[k].From)
 		}
 	}
+	if line := r.ownersLine(); line != "" {
+		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
+	}
 	for i, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())
 		if a.Sized {
@@ -107,6 +110,17 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	}
 	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+// ownersLine tells whom a row belongs to, where it is not one person.
+func (r *Release) ownersLine() string {
+	switch {
+	case r.Owners == nil:
+		return ""
+	case r.Owners[0] == r.Owners[1]:
+		return "rows of two persons of " + r.Owners[0] + "  each of them counts up to a cap"
+	}
+	return "rows of a person of " + r.Owners[0] + " and one of " + r.Owners[1] + "  each of them counts up to a cap, and is charged for"
 }
 
 // KeysRule tells in a sentence's words from how many persons a key is shown.

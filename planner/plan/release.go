@@ -79,6 +79,8 @@ type Release struct {
 	Loss       privacy.Loss
 	Tables     []string // catalog accounts of the protected tables touched
 	Entities   []string // their entities
+	// the entities of the two persons whom each row belongs to; nil where it is one
+	Owners []string
 	// every table that the scans read, public ones too: their versions decide replays
 	Reads []store.TableRef
 	// the policies of its protected tables let every analyst of them find its stored answer
@@ -148,8 +150,10 @@ type Key struct {
 type Aggregate struct {
 	Text string // as EXPLAIN prints it
 	Scan int    // index into Scans
-	// indexes into the scan's columns, in the order of Estimator.Columns; two of pairs
+	// indexes into the scan's columns, in the order of Estimator.Columns; of pairs two, or three
+	// where they have weights
 	Columns   []int
+	OneEntity bool // of pairs: both columns name persons of one entity
 	Estimator estimator.Estimator
 	// Vector is set for aggregates of vectors, whose Columns are then what the vector is made from.
 	Vector *Vector
@@ -174,8 +178,8 @@ type Aggregate struct {
 	ErrorBars  []ErrorBar // how error bars are made, of each part
 }
 
-// Paired reports whether the estimator reads pairs of a person and a value, which are the
-// aggregate's two columns.
+// Paired reports whether the estimator reads pairs, of a person and a value or of two persons,
+// which are the aggregate's first two columns.
 func (a *Aggregate) Paired() bool {
 	return a.Estimator != nil && slices.Equal(a.Estimator.Columns(), []estimator.Kind{estimator.Pair})
 }

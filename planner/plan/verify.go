@@ -155,6 +155,9 @@ func (r *Release) verify() error {
 		want := len(a.Estimator.Columns())
 		if a.Paired() {
 			want = 2
+			if len(a.Columns) > 2 || a.OneEntity {
+				want = 3
+			}
 		}
 		if len(a.Columns) != want {
 			return fmt.Errorf("invariant 7: %s has %d columns, wants %d", a.Text, len(a.Columns), want)

@@ -94,7 +94,7 @@ func holders(sql string, f func(n int) string) string {
 func (r *Relation) clause() string {
 	s := " FROM " + r.from
 	for _, j := range r.spared {
-		s = strings.Replace(strings.Replace(s, "("+j.own+j.text+")", j.own, 1), j.own+j.text, j.own, 1)
+		s = strings.Replace(strings.Replace(s, j.text, "", 1), "("+j.own+")", j.own, 1)
 	}
 	if len(r.where) > 0 {
 		s += " WHERE " + strings.Join(r.where, " AND ")

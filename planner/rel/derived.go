@@ -2,22 +2,15 @@ package rel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"scrim/planner/lower"
 )
 
-// nest turns the relation into a derived table, so that its columns and units become plain column
-// references.
-func (s *Writer) nest(r *Relation) (*Relation, error) {
-	if err := r.Single(); err != nil {
-		return nil, err
-	}
-	return s.Derived(r, "", nil), nil
-}
-
-// Derived builds the derived table; the suffix comes after the WHERE clause. With fixed column
-// expressions (over the FROM item) the columns are those.
+// Derived turns the relation into a derived table, so that its columns and units become plain
+// column references; the suffix comes after the WHERE clause. With fixed column expressions (over
+// the FROM item) the columns are those.
 func (s *Writer) Derived(r *Relation, suffix string, exprs []string) *Relation {
 	out, text, alias := s.derived(r, suffix, exprs)
 	out.from = text + " AS " + alias
@@ -31,18 +24,28 @@ func (s *Writer) derived(r *Relation, suffix string, exprs []string) (d *Relatio
 	out.where, out.links, out.spared = nil, nil, nil
 	out.joined = false
 	out.Columns = append([]Column(nil), r.Columns...)
-	out.units = append([]unit(nil), r.units...)
 	var items []string
 	ref := func(name string, e lower.Expr) lower.Expr {
 		items = append(items, e.SQL+" AS "+name)
 		return lower.Expr{SQL: alias + "." + name, Type: e.Type, Nullable: e.Nullable}
 	}
 	if r.IsPrivate() {
-		u := r.units[0]
-		u.expr = ref("u", u.expr)
-		out.units = []unit{u}
+		at := map[int]int{} // of a representative, its place among those of the derived table
+		out.units = nil
+		for i, u := range r.units {
+			if r.root(i) != i {
+				continue
+			}
+			at[i] = len(out.units)
+			name := "u"
+			if at[i] > 0 {
+				name = fmt.Sprintf("u%d", at[i])
+			}
+			u.expr, u.merged = ref(name, u.expr), at[i]
+			out.units = append(out.units, u)
+		}
 		for i := range out.Columns {
-			out.Columns[i].tags = rootTags(r, out.Columns[i].tags)
+			out.Columns[i].tags = rootTags(r, out.Columns[i].tags, at)
 		}
 	}
 	for i := range out.Columns {
@@ -74,14 +77,11 @@ func (s *Writer) Common(r *Relation, suffix string) (definition string, use func
 	}
 }
 
-// rootTags rewrites tags to unit 0 where their unit is proven to be it; the others are dropped.
-func rootTags(r *Relation, tags []tag) []tag {
-	var out []tag
-	for _, t := range tags {
-		if r.root(t.unit) == 0 {
-			t.unit = 0
-			out = append(out, t)
-		}
+// rootTags rewrites tags to the places at which the representatives of their units stand.
+func rootTags(r *Relation, tags []tag, at map[int]int) []tag {
+	out := slices.Clone(tags)
+	for i := range out {
+		out[i].unit = at[r.root(out[i].unit)]
 	}
 	return out
 }

@@ -11,13 +11,12 @@ import (
 	"scrim/planner/tree"
 )
 
-// Join combines two relations. At most one of them is public, or both are private and of one
-// entity. The rows of the result belong to:
+// Join combines two relations. The rows of the result belong to:
 //
-//	private × public (inner, cross, left)   the unit of the private row
-//	public LEFT JOIN private                the unit of the private row, nobody where it is missing
-//	private × private                       the common unit; until an equality of the units is seen,
-//	                                        in ON or in a WHERE directly above, the join is pending
+//	private × public (inner, cross, left)   the units of the private row
+//	public LEFT JOIN private                the units of the private row, nobody where it is missing
+//	private × private                       the common unit, where an equality of the units is seen,
+//	                                        in ON or in a WHERE above; else the units of both rows
 //	private LEFT JOIN private               the unit of the left row; the equality must be in ON
 func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	left := false
@@ -32,19 +31,20 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 		return nil, rule.Deny(rule.JoinKind, refuse.Shape, "Use INNER, LEFT or CROSS JOIN.",
 			"A %s over a protected table is not supported.", j.Op)
 	}
-	if l.IsPrivate() && r.IsPrivate() && l.Entity != r.Entity {
-		return nil, rule.Deny(rule.JoinEntity, refuse.Shape, "Join protected tables of one entity, on the unit.",
-			"The protected tables %s and %s have different entities.", l.Private[0].Name, r.Private[0].Name)
+	across := left && l.IsPrivate() && r.IsPrivate()
+	if across {
+		for _, side := range []*Relation{l, r} {
+			if err := side.Single(); err != nil {
+				return nil, err
+			}
+		}
+		if l.Entity != r.Entity {
+			return nil, outerJoin(l, r)
+		}
 	}
 	if left {
 		// An expression over the null-extended side must be NULL where no row matches.
-		var err error
-		if r, err = s.nest(r); err != nil {
-			return nil, err
-		}
-		if err := l.Single(); err != nil {
-			return nil, err
-		}
+		r = s.Derived(r, "", nil)
 	}
 	out := concat(l, r)
 	out.joined = true
@@ -59,7 +59,9 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 			return nil, err
 		}
 		on = append(on, p.SQL)
-		out.link(c, !left)
+		if across || !left { // ON of an outer join holds of no row of the left side
+			out.link(c, !left)
+		}
 		if !left {
 			out.noteCondition(s.ctx, c)
 		}
@@ -80,15 +82,20 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	if len(on) > 0 {
 		out.from += " ON " + and(s.ordered(on))
 	}
-	if left && l.IsPrivate() && r.IsPrivate() {
-		if err := out.Single(); err != nil {
-			return nil, err
-		}
+	if across && out.pending() {
+		return nil, outerJoin(l, r)
 	}
 	if left {
 		s.nullExtend(out, len(l.Columns), len(l.Bases))
 	}
 	return out, nil
+}
+
+// outerJoin refuses an outer join of rows of different persons: where a row has no partner depends
+// on all other persons.
+func outerJoin(l, r *Relation) error {
+	return rule.Deny(rule.JoinUnit, refuse.Shape, "Add an equality of the unit columns to the join, for example ON a.unit = b.unit; or use an inner join.",
+		"The outer join of %s and %s is not on their unit: whether a row has a partner would depend on other persons.", l.Private[0].Name, r.Private[0].Name)
 }
 
 // concat lines up the columns, units and conditions of two relations.

@@ -7,9 +7,6 @@ import (
 
 // Project computes output columns from expressions.
 func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error) {
-	if err := r.Single(); err != nil {
-		return nil, err
-	}
 	out := *r
 	out.Columns = make([]Column, len(exprs))
 	plain := true
@@ -45,5 +42,5 @@ func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error)
 	if plain {
 		return &out, nil
 	}
-	return s.nest(&out)
+	return s.Derived(&out, "", nil), nil
 }

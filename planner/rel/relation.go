@@ -15,7 +15,8 @@ import (
 //
 // A private relation has one or more units: SQL expressions that name the person of each row, or
 // are NULL where a row belongs to nobody. Joining two private relations leaves two units until an
-// equality shows that they are always the same; only a relation with one unit can be used.
+// equality shows that they are always the same. One unit is what all but a join, a condition and
+// counts and sums ask for; two are the owners of each row (owners.go).
 type Relation struct {
 	from    string
 	where   []string
@@ -41,6 +42,7 @@ type Relation struct {
 type unit struct {
 	expr   lower.Expr
 	merged int
+	entity string
 }
 
 // Column is one output column.

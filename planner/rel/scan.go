@@ -100,7 +100,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, policy catalog.Table, alias s
 			return rule.Deny(rule.PolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
 				"The table that %s is linked to is not a protected table of entity %s.", self, r.Entity)
 		case policy.Unit.Row:
-			r.units = []unit{{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}}}
+			r.units = []unit{{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, entity: r.Entity}}
 			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
 			return nil
@@ -110,7 +110,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, policy catalog.Table, alias s
 				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
 					"The unit column %s of %s is missing or cannot be compared.", policy.Unit.Column, t.StoreRef())
 			}
-			r.units = []unit{{expr: e}}
+			r.units = []unit{{expr: e, entity: r.Entity}}
 			r.Unique = depth == 0 && isPrimary(s.ctx, t, policy.Unit.Column)
 			for i := range r.Columns {
 				if s.isUnitColumn(r, i, self, policy, depth) {

@@ -33,13 +33,12 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		return nil, rule.Deny(rule.UnionRow, refuse.Shape, "Aggregate each table apart.",
 			"UNION ALL of tables whose unit is the row can only be of one table.")
 	}
-	l, err := s.nest(l)
-	if err != nil {
-		return nil, err
+	for _, side := range []*Relation{l, r} {
+		if err := side.Single(); err != nil {
+			return nil, err
+		}
 	}
-	if r, err = s.nest(r); err != nil {
-		return nil, err
-	}
+	l, r = s.Derived(l, "", nil), s.Derived(r, "", nil)
 	alias := s.Alias()
 	out := &Relation{
 		Entity: l.Entity, rowUnit: l.rowUnit,
@@ -51,7 +50,7 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		return nil, unionTypes("the unit")
 	}
 	left, right := []string{lu.SQL + " AS u"}, []string{ru.SQL + " AS u"}
-	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}}}
+	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}, entity: l.Entity}}
 	add := func(name string, a, b lower.Expr) (lower.Expr, bool) {
 		t := a.Type
 		switch {

@@ -49,13 +49,9 @@ func (r *Relation) pending() bool {
 // Single checks that one unit is left, where the relation is used by anything but a condition.
 func (r *Relation) Single() error {
 	if r.IsPrivate() && r.pending() {
-		names := make([]string, len(r.Private))
-		for i, p := range r.Private {
-			names[i] = p.Name
-		}
 		return rule.Deny(rule.JoinUnit, refuse.Shape,
 			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
-			"The protected tables %s are not joined on their unit.", strings.Join(names, ", "))
+			"The protected tables %s are not joined on their unit.", r.PrivateNames())
 	}
 	return nil
 }
@@ -181,7 +177,7 @@ func (r *Relation) BareTable() bool {
 
 // Whole reports whether a relation is one protected table of public size with all its rows.
 func (r *Relation) Whole() bool {
-	return r.BareTable() && r.Private[0].Policy.Sized
+	return r.BareTable() && !r.Shared() && r.Private[0].Policy.Sized
 }
 
 // ShowsPersons reports whether a relation has a row for each person, and a column that names them.

@@ -58,6 +58,9 @@ func NewBuilder(ctx *sql.Context, w *rel.Writer, p *settings.Settings, k *keys.F
 // BoundGroups chooses how many groups a person may be in, and whether the scans must see to it.
 func (s *Builder) BoundGroups(d *Aggregation) {
 	switch {
+	case d.Relation.Shared():
+		d.MaxGroups = max(1, d.Groups) // see owners.go
+		return
 	case len(d.Keys) == 0 || d.Relation.Unique || d.OneGroup || d.Public && d.Groups <= 1:
 		d.MaxGroups = 1
 		return

@@ -35,6 +35,15 @@ func (s *Builder) distinctScan(d *Aggregation, a *aggregate.Aggregate, in *flat)
 	}
 }
 
+// named writes the number of a person, by the name that a column of a type has. Columns of types
+// that hold the same names give a name one number.
+func named(u string, t lower.Type) string {
+	if t.Kind == lower.Int || t.Kind == lower.Bool {
+		return numbered("CAST(" + u + " AS BIGINT)")
+	}
+	return numbered(u)
+}
+
 // numbered writes a number of 63 bits that stands for a value.
 func numbered(x string) string { return "CAST(hash(" + x + ") >> 1 AS BIGINT)" }
 

@@ -9,6 +9,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/estimator"
+	"scrim/functions"
 	"scrim/planner/aggregate"
 	"scrim/planner/encode"
 	"scrim/planner/rel"
@@ -112,6 +113,9 @@ func (d *Aggregation) Shape(a *aggregate.Aggregate) string {
 		o.Error = 0
 	}
 	fmt.Fprintf(h, "%q %s %v %v %v %d %v %v %v;", a.Call.Function.Name, aggregate.OptionsText(o), a.Call.Fractions, a.Columns, a.Grid.Grid, a.MaxRows, a.Call.Units, a.Call.Distinct, a.Pure)
+	if a.Call.Owners != functions.OneOwner {
+		fmt.Fprintf(h, "%d;", a.Call.Owners)
+	}
 	if c := a.Call.Constant; c != "" {
 		fmt.Fprintf(h, "%q;", c)
 	}

@@ -27,8 +27,9 @@ type scanSpec struct {
 	maxRows int64
 	// kept marks the groups of a unit that the key selection counts, in the scan of all groups.
 	kept bool
-	// distinct makes it one scan row for each value that a person has in a group.
-	distinct bool
+	// pairs makes it one scan row for each pair of a person and a value, or of two owners, in a
+	// group.
+	pairs bool
 	// selects makes it the scan that the keys are selected by, which no aggregate reads.
 	selects bool
 }
@@ -46,7 +47,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	d.specs = append(d.specs, scanSpec{argument: -1})
 	for i, a := range d.Aggregates {
 		a.Scan = common
-		if !a.GroupVector && a.Vector == nil && !a.ByRow && !a.Call.Distinct && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
+		if !a.GroupVector && a.Vector == nil && !a.ByRow && !a.Paired() && !(slices.Contains(a.Kinds, estimator.Median) && a.Value.Nullable) {
 			continue
 		}
 		if b := s.sameVectors(d.Aggregates[:i], a); b != nil {
@@ -54,7 +55,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 			continue
 		}
 		a.Scan = len(d.specs)
-		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows, distinct: a.Call.Distinct})
+		d.specs = append(d.specs, scanSpec{argument: i, rows: a.ByRow, maxRows: a.MaxRows, pairs: a.Paired()})
 	}
 	alone := len(d.Aggregates) > 0
 	for _, a := range d.Aggregates {
@@ -123,8 +124,10 @@ func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, 
 		case a.GroupVector:
 			sc := s.groupScan(d, a, in, spec.kept)
 			return sc, s.CheckSums(len(slices.Compact(slices.Sorted(slices.Values(a.Columns)))))
-		case spec.distinct:
+		case spec.pairs && a.Call.Distinct:
 			return s.distinctScan(d, a, in), nil
+		case spec.pairs:
+			return s.ownersScan(d, a, in), nil
 		}
 	}
 	g := in.groupColumns
@@ -258,10 +261,16 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 		items = append(items, "CAST("+number+" AS BIGINT) AS g")
 		f.groupColumns, f.groupTypes = []string{"g"}, []store.ScanType{store.ScanInt64}
 	}
-	u := r.UnitExpr().SQL
-	items = append(items, u+" AS u")
+	var where []string
+	for i, o := range r.Owners() {
+		name := "u"
+		if i > 0 {
+			name = "v"
+		}
+		items = append(items, o.Expr.SQL+" AS "+name)
+		where = append(where, o.Expr.SQL+" IS NOT NULL")
+	}
 	f.unit, f.unitType = unitColumn(r.UnitExpr().Type)
-	where := []string{u + " IS NOT NULL"}
 	if spec.selects {
 		where = append(where, hasKey(keys))
 	}

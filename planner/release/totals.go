@@ -76,7 +76,9 @@ func (s *Builder) question(d *Aggregation) (*question, error) {
 		sc := rel.Renumbered(plan.Scan{SQL: "SELECT " + item + s.Clause(r), Args: s.Args()})
 		return fmt.Sprintf("%s %q", sc.SQL, fmt.Sprintf("%#v", sc.Args))
 	}
-	q.rows = written(r.UnitExpr().SQL)
+	for _, o := range r.Owners() {
+		q.rows += written(o.Expr.SQL)
+	}
 	for _, k := range d.Keys {
 		q.whole = append(q.whole, s.keys.Whole(r, k.Image))
 	}
