@@ -43,6 +43,8 @@ const (
 	// pause is how long a helper waits when there is nothing to do, while long statements run: they
 	// have stages that one thread does.
 	pause = 50 * time.Microsecond
+	// heavy is how long a statement runs that may leave much memory behind.
+	heavy = 50 * time.Millisecond
 	// batch is how many tasks are done before looking whether anything still runs.
 	batch = 16
 )
@@ -51,10 +53,17 @@ func newHelperThreads(db mapping.Database) *helperThreads {
 	return &helperThreads{state: C.duckdb_create_task_state(db.Ptr)}
 }
 
-// begin is called when a statement starts to run, and what it returns when the statement has ended.
+// begin is called when a statement starts to run, and what it returns when the statement has ended
+// and its result is gone or held: a heavy one's memory is given back then.
 func (h *helperThreads) begin() (end func()) {
+	began := time.Now()
+	freed := func() {
+		if time.Since(began) >= heavy {
+			giveBack()
+		}
+	}
 	if h.size == 0 {
-		return func() {}
+		return freed
 	}
 	joined := make(chan struct{})
 	timer := time.AfterFunc(patience, func() {
@@ -65,6 +74,7 @@ func (h *helperThreads) begin() (end func()) {
 		if !timer.Stop() {
 			<-joined
 			h.leave()
+			freed()
 		}
 	}
 }
