@@ -97,7 +97,10 @@ func lognormal(t *testing.T, n int, mu, sigma float64) []float64 {
 
 // onePerson returns the blocks of persons with one row each, for columns Rows, Sum, SumSquaresHi,
 // SumSquaresLo, and the median.
-type block struct{ rows, sum, hi, lo, median []int64 }
+type block struct {
+	rows, sum, hi, lo, median []int64
+	second                    []second
+}
 
 func onePerson(x []float64, step float64) block {
 	var b block
@@ -114,7 +117,31 @@ func onePerson(x []float64, step float64) block {
 
 func (b block) input(kinds []estimator.Kind) estimator.Input {
 	in := estimator.Input{Persons: int64(len(b.median))}
+	of := func(f func(second) int64) []int64 {
+		out := make([]int64, len(b.second))
+		for i, s := range b.second {
+			out[i] = f(s)
+		}
+		return out
+	}
 	for _, k := range kinds {
+		switch k {
+		case estimator.OtherSum:
+			in.Columns = append(in.Columns, of(func(s second) int64 { return s.otherSum }))
+			continue
+		case estimator.OtherSquaresHi:
+			in.Columns = append(in.Columns, of(func(s second) int64 { return s.otherHi }))
+			continue
+		case estimator.OtherSquaresLo:
+			in.Columns = append(in.Columns, of(func(s second) int64 { return s.otherLo }))
+			continue
+		case estimator.ProductsHi:
+			in.Columns = append(in.Columns, of(func(s second) int64 { return s.productHi }))
+			continue
+		case estimator.ProductsLo:
+			in.Columns = append(in.Columns, of(func(s second) int64 { return s.productLo }))
+			continue
+		}
 		in.Columns = append(in.Columns, map[estimator.Kind][]int64{
 			estimator.Rows: b.rows, estimator.Sum: b.sum, estimator.SumSquaresHi: b.hi,
 			estimator.SumSquaresLo: b.lo, estimator.Median: b.median, estimator.Value: b.median,

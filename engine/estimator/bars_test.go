@@ -166,6 +166,9 @@ func TestIntervalsCover(t *testing.T) {
 				continue
 			}
 			kind := kindOf(v)
+			if strings.HasPrefix(kind, "covariance") {
+				continue // package covariance has tests of their intervals
+			}
 			ranks := strings.Contains(kind, "quantile") || kind == "median"
 			if ranks && (pure || v.p.Bounded()) {
 				// pure ones have no ranks; within bounds there is hardly anything to tell apart

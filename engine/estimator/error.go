@@ -31,6 +31,8 @@ type Error struct {
 	Shift   float64
 	Tied    bool
 	Moments *Moments // of a Variance
+	// of a Fraction, by value
+	Fractions []FractionOf
 	// of a Quantile, by value: the noisy ranks, but for those that tell no more than a nearer one
 	// at any level
 	Ranks  [][]Rank
@@ -50,6 +52,7 @@ const (
 	Quotient
 	Variance
 	Quantile
+	Fraction
 )
 
 // Law is that of the noise, and what its size is.
@@ -110,6 +113,9 @@ func (e Estimate) Part(from, to int) Estimate {
 	if len(x.Cut) == n {
 		x.Cut = x.Cut[from:to:to]
 	}
+	if len(x.Fractions) == n {
+		x.Fractions = x.Fractions[from:to:to]
+	}
 	if m := x.Moments; m != nil {
 		q := *m
 		q.First, q.Second, q.Offset = cut(m.First), cut(m.Second), cut(m.Offset)
@@ -163,7 +169,7 @@ func (x *Error) alike(n int) bool {
 			return false
 		}
 	}
-	return x.Moments == nil && x.Ranks == nil && x.Cut == nil
+	return x.Moments == nil && x.Ranks == nil && x.Cut == nil && x.Fractions == nil
 }
 
 // Times multiplies every value by a public factor f ≥ 0, with its error. It writes to the
@@ -191,7 +197,7 @@ func (e Estimate) Times(f float64) Estimate {
 			x.Cut[i] = c.times(f)
 		}
 	}
-	if x.Form == Variance || x.Form == Quantile {
+	if x.Form == Variance || x.Form == Quantile || x.Form == Fraction {
 		x = Error{}
 	}
 	e.Error = &x

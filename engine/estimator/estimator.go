@@ -34,6 +34,13 @@ const (
 	Value
 	Vector // one vector a person: Input.Vectors; it stands alone
 	Pair   // what belongs to two at once: Input.Pairs; it stands alone
+	// of an aggregate of two arguments, with the index l(y) of the second one (Params.Other). Rows
+	// where either is absent are absent from all columns.
+	OtherSum       // as Sum, of l(y)
+	OtherSquaresHi // as SumSquaresHi, of l(y)²
+	OtherSquaresLo // low 64 bits of it
+	ProductsHi     // likewise, of k(x)·l(y)
+	ProductsLo     // low 64 bits of it
 )
 
 // Input is the block of one group: Columns[c][i] is column c of person i (of row i for Value). The

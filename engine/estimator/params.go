@@ -22,12 +22,27 @@ type Params struct {
 	Lower   *int64 // declared lower bound of a row's value, in grid steps; nil when none
 	Upper   *int64 // declared upper bound, in grid steps; both or neither
 	MaxRows int64  // public bound on the rows of one person in one group; 0 when there is none
+	Other   *Other // of an aggregate of two arguments, the second one
 
 	Relation Relation // the neighbour relation that Rho is a loss for
 	// Sized, with ReplaceOne only, says that the number of persons of the input is public: the
 	// whole of a table of public size, with a value for every person. It is then used as it is, at
 	// no loss. It is Input.Persons: the length of the input is private (package sized).
 	Sized bool
+}
+
+// Other is the second argument of an aggregate of two: its lattice and its declared bounds, as
+// those of Params are the first one's.
+type Other struct {
+	Grid         Grid
+	Lower, Upper *int64
+}
+
+// OfOther returns the parameters with the second argument in the place of the first, and none
+// besides.
+func (p Params) OfOther() Params {
+	p.Grid, p.Lower, p.Upper, p.Other = p.Other.Grid, p.Other.Lower, p.Other.Upper, nil
+	return p
 }
 
 // Bounded reports whether both bounds are declared.

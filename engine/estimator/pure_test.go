@@ -13,7 +13,7 @@ import (
 	"scrim/internal/stattest"
 )
 
-// pureVariants lists the estimators that have a pure form: all but variances.
+// pureVariants lists the estimators that have a pure form: all but variances and covariances.
 func pureVariants() []variant {
 	var all []variant
 	for _, v := range variants() {

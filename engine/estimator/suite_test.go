@@ -15,7 +15,13 @@ import (
 )
 
 // person is one person's rows in steps.
-type person struct{ rows, sum, hi, lo, median int64 }
+type person struct {
+	rows, sum, hi, lo, median int64
+	second
+}
+
+// second is what a person's rows have of a second argument, and of products with it.
+type second struct{ otherSum, otherHi, otherLo, productHi, productLo int64 }
 
 // extremes are persons at every edge, some with columns that no real rows could give.
 var extremes = []person{
@@ -51,6 +57,7 @@ func input(e estimator.Estimator, persons []person, maxRows int64) estimator.Inp
 	for _, p := range persons {
 		b.rows, b.sum, b.median = append(b.rows, p.rows), append(b.sum, p.sum), append(b.median, p.median)
 		b.hi, b.lo = append(b.hi, p.hi), append(b.lo, p.lo)
+		b.second = append(b.second, p.second)
 	}
 	return b.input(e.Columns())
 }
@@ -197,7 +204,7 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 		same[i] = person{rows: 1, sum: 5, lo: 25, median: 5}
 	}
 	want := map[string]float64{ // by the first four letters
-		"coun": 20000, "unit": 20000, "sum,": 1000, "mean": 0.05, "row ": 0.05, "medi": 0.05, "quan": 0.05, "vari": 0, "popu": 0,
+		"coun": 20000, "unit": 20000, "sum,": 1000, "mean": 0.05, "row ": 0.05, "medi": 0.05, "quan": 0.05, "vari": 0, "popu": 0, "cova": 0,
 	}
 	for _, v := range variants() {
 		e, n := v.at(t, 10), stattest.Noiser(t, v.name)

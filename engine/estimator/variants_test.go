@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/count"
+	"scrim/engine/estimator/covariance"
 	"scrim/engine/estimator/mean"
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
@@ -68,6 +69,23 @@ func estimators() []variant {
 			add("row variance", true, func(p estimator.Params) (estimator.Estimator, error) {
 				return variance.NewRows(p, variance.Options{})
 			})
+			both := func(p estimator.Params) estimator.Params {
+				p.Other = &estimator.Other{Grid: grid, Lower: p.Lower, Upper: p.Upper}
+				if rows == 3 {
+					p.Other.Lower, p.Other.Upper = ptr(-20), ptr(7)
+				}
+				return p
+			}
+			if rows == 0 || rows == 3 {
+				add("covariance of rows", true, func(p estimator.Params) (estimator.Estimator, error) {
+					return covariance.New(both(p), []covariance.Statistic{covariance.SampleCovariance}, true)
+				})
+			}
+			if rows == 0 {
+				add("covariance", true, func(p estimator.Params) (estimator.Estimator, error) {
+					return covariance.New(both(p), []covariance.Statistic{covariance.PopulationCovariance}, false)
+				})
+			}
 			if rows != 3 { // persons see MaxRows only as 1, and quantiles of rows only when bounded
 				add("mean", true, mean.NewMean)
 				add("variance", true, func(p estimator.Params) (estimator.Estimator, error) {

@@ -12,6 +12,7 @@
 //	           Of a sum or a count, where nothing is under it, value ± q.
 //	Variance   the linear part by its largest standard deviation among all plausible moments, the square of the first moment's error on
 //	           top: three risks of a twentieth are taken off for what is plausible, and for n̂ in n̂/(n̂−1).
+//	Fraction   all q for which Num − q·Den is within what its noise passes with probability 1 − level, by the linear part of the noise.
 //	Quantile   the nearest values that noisy ranks on the way to the answer tell apart from it, each at risk (1 − level)/ranks.
 //
 // That an answer is given at all (its status is OK) is seen from a released number of persons, too:

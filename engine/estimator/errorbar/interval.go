@@ -21,6 +21,8 @@ func Interval(e estimator.Estimate, i int, level float64) (lo, hi float64) {
 		lo, hi = variance(x, i, alpha)
 	case estimator.Quantile:
 		lo, hi = quantile(x.Ranks[i], alpha/float64(max(1, x.Rounds)))
+	case estimator.Fraction:
+		lo, hi = fraction(x.Fractions[i], alpha)
 	default:
 		return math.NaN(), math.NaN()
 	}

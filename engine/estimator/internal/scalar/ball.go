@@ -54,6 +54,32 @@ func (b Ball) Clip2(v, w float64) (x, y int64) {
 	return x, y
 }
 
+// ClipTo clips a vector of up to seven coordinates into dst, of its length: the squared norm then
+// fits 63 bits.
+func (b Ball) ClipTo(dst []int64, v []float64) {
+	norm2 := 0.0
+	for _, x := range v {
+		norm2 += float64(x * x)
+	}
+	f := b.factor(norm2)
+	for i, x := range v {
+		dst[i] = lattice(x * f)
+	}
+	for squared(dst) > 1<<(2*BallBits) {
+		for i := range dst {
+			dst[i] -= int64(cmp.Compare(dst[i], 0))
+		}
+	}
+}
+
+// squared is the squared norm.
+func squared(v []int64) (sum int64) {
+	for _, x := range v {
+		sum += x * x
+	}
+	return sum
+}
+
 // factor returns lattice units per unit of a vector with the given squared norm; 0 when that
 // overflowed.
 func (b Ball) factor(norm2 float64) float64 {

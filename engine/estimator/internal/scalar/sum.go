@@ -60,6 +60,38 @@ func Within(m, t int64, hi int64, lo uint64) float64 {
 	return (float64(dh)*(1<<64) + float64(dl)) / float64(m)
 }
 
+// Between returns the sum of products of m >= 1 pairs of numbers about their own means, P − TU/m,
+// from their sums T and U, within ±2^50, and the sum of their products P in two's complement 128
+// bits. It is formed in integers when m < 2^16 and |P| < 2^110, in floats otherwise; inconsistent
+// (saturated) columns give some number.
+func Between(m, t, u int64, hi int64, lo uint64) float64 {
+	if m >= 1<<16 || hi >= 1<<46 || hi < -1<<46 {
+		p := float64(hi)*(1<<64) + float64(lo)
+		return p - float64(float64(t)*float64(u))/float64(m)
+	}
+	ph, pl := bits.Mul64(lo, uint64(m))
+	ph += uint64(hi) * uint64(m)
+	th, tl := bits.Mul64(uint64(max(t, -t)), uint64(max(u, -u)))
+	if t < 0 != (u < 0) {
+		th, tl = negative(th, tl)
+	}
+	dl, borrow := bits.Sub64(pl, tl, 0)
+	dh, _ := bits.Sub64(ph, th, borrow)
+	sign := 1.0
+	if int64(dh) < 0 {
+		sign = -1
+		dh, dl = negative(dh, dl)
+	}
+	return sign * (float64(dh)*(1<<64) + float64(dl)) / float64(m)
+}
+
+// negative is −x of a number of 128 bits in two's complement.
+func negative(hi, lo uint64) (uint64, uint64) {
+	lo, borrow := bits.Sub64(0, lo, 0)
+	hi, _ = bits.Sub64(0, hi, borrow)
+	return hi, lo
+}
+
 // Times returns x·rows within ±MaxUnits, for rows >= 1 and |x| <= MaxUnits.
 func Times(x, rows int64) int64 {
 	over, c := bits.Mul64(uint64(max(x, -x)), uint64(rows))

@@ -69,16 +69,35 @@ func exactly(p estimator.Params, kinds []estimator.Kind, in estimator.Input) [][
 // entry is a column of the public entry.
 func entry(p estimator.Params, kind estimator.Kind) int64 {
 	v := value(p)
-	hi, lo := bits.Mul64(uint64(max(v, -v)), uint64(max(v, -v)))
 	switch kind {
 	case estimator.Rows:
 		return 1
-	case estimator.SumSquaresHi:
-		return int64(hi)
-	case estimator.SumSquaresLo:
-		return int64(lo)
+	case estimator.SumSquaresHi, estimator.SumSquaresLo:
+		return half(v, v, kind == estimator.SumSquaresHi)
+	case estimator.OtherSum:
+		return value(p.OfOther())
+	case estimator.OtherSquaresHi, estimator.OtherSquaresLo:
+		w := value(p.OfOther())
+		return half(w, w, kind == estimator.OtherSquaresHi)
+	case estimator.ProductsHi, estimator.ProductsLo:
+		return half(v, value(p.OfOther()), kind == estimator.ProductsHi)
 	}
 	return v
+}
+
+// half returns the high or the low 64 bits of v·w, in two's complement.
+func half(v, w int64, high bool) int64 {
+	hi, lo := bits.Mul64(uint64(v), uint64(w))
+	if v < 0 {
+		hi -= uint64(w)
+	}
+	if w < 0 {
+		hi -= uint64(v)
+	}
+	if high {
+		return int64(hi)
+	}
+	return int64(lo)
 }
 
 // value is the value of the public entry's row, in grid steps.
