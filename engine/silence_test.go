@@ -33,6 +33,7 @@ var hostileQueries = []string{
 	"SELECT COUNT(*), SUM(LENGTH(REPEAT('x', n * 100000))) FROM s.visits WHERE SUBSTRING('abc', n - 100, m) <> CONCAT(x, m)",
 	"SELECT city, COUNT(*) FROM (SELECT 'all' AS city, age FROM s.people WHERE age / (person - 1) > 0) d GROUP BY city",
 	"SELECT g, DP_QUANTILES(x / 0, '[0.1, 0.5, 0.9]'), STDDEV(m / (n - n)) FROM s.visits GROUP BY g",
+	"SELECT g, CORR(x / 0, n), REGR_SLOPE(m, 1 / (x - 1e300)), DP_COVAR_POP(x * x * x, m) FROM s.visits GROUP BY g",
 	"SELECT DP_MEAN(DP_VECTOR(1 / (x - 1e300), LN(n))), DP_SUM(DP_VECTOR(x * x * x, n)) FROM s.visits", "SELECT DP_MEAN(DP_ONEHOT(n - 3, 'dimension=5')) FROM s.visits",
 	"SELECT g, DP_MEAN(v), DP_SUM(v) FROM s.points GROUP BY g", "SELECT DP_MEAN(CONCAT('[', x, ',', n, ']'), 'dimension=2') FROM s.visits",
 	"SELECT COUNT(*) FROM s.visits WHERE s.visits.person = 1", "SELECT SUM(-9223372036854775808 - n), SUM(9223372036854775807 * n) FROM s.visits",

@@ -172,8 +172,14 @@ func (a *Aggregate) NewWindowFunction(*sql.Context) (sql.WindowFunction, error) 
 	return nil, refuse.New(refuse.Shape, "%s cannot be a window function.", a.name()).With("Aggregate with GROUP BY.")
 }
 
-// NewBuffer implements sql.Aggregation; it always refuses.
-func (a *Aggregate) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) { return nil, a.misplaced() }
+// NewBuffer implements sql.Aggregation. It refuses all but plain aggregates that go-mysql-server
+// has not, over rows that are public: the planner has replaced every other.
+func (a *Aggregate) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) {
+	if a.Function.Lacking && a.Told == nil {
+		return &pairs{of: a.Function.Statistics[0], args: a.Args}, nil
+	}
+	return nil, a.misplaced()
+}
 
 // misplaced is the answer where no protected table stands under the aggregate, or where the planner
 // did not reach it.

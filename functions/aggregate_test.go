@@ -122,7 +122,7 @@ func TestBoundNames(t *testing.T) {
 		}
 		for _, name := range append([]string{fn.Name}, fn.Aliases...) {
 			arg := "x"
-			if name == "JSON_OBJECTAGG" {
+			if name == "JSON_OBJECTAGG" || fn.Two {
 				arg = "g, x"
 			}
 			ctx := f.context()

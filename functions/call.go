@@ -2,6 +2,7 @@ package functions
 
 import (
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/covariance"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/quantile"
 )
@@ -20,6 +21,9 @@ type Call struct {
 	Distinct bool
 	// Owners says that rows that belong to several persons are counted or added up.
 	Owners Owners
+	// Statistics are what a call on two arguments asks of their release, one value each: that of
+	// its function, or of several that it stands for.
+	Statistics []covariance.Statistic
 	// Vectors is set where the argument's values are vectors.
 	Vectors *Vectors
 }
@@ -27,7 +31,7 @@ type Call struct {
 // NewCall checks one use. constant is the constant second argument as text, of a function that has
 // one; options is the options string. Either is "" where there is none.
 func NewCall(f *Function, constant, options string) (Call, error) {
-	c := Call{Function: f, Constant: constant}
+	c := Call{Function: f, Constant: constant, Statistics: f.Statistics}
 	var err error
 	if c.Options, err = ParseOptions(f, options); err == nil && f.Check != nil {
 		err = f.Check(&c)

@@ -56,7 +56,7 @@ type Function struct {
 	Measure   // what it estimates, and how; zero of a refused function
 	Signature string
 	MinArgs   int // without the options string
-	MaxArgs   int // 2 where the second argument is a constant
+	MaxArgs   int // 2 where the second argument is a constant, or Two
 	Result    Result
 	Weight    Weight   // the default
 	Options   []string // names in Options, in the order of the documentation
@@ -65,6 +65,11 @@ type Function struct {
 	DPForm    string // of a rewritten function: the private one that estimates the same
 	Instead   string // of a function that is refused, or not rewritten: the query that serves
 
+	// Two says that both arguments are data.
+	Two bool
+	// Lacking says that go-mysql-server has no such plain aggregate: the marker is bound in its
+	// place, and computes it over public rows that the store does not have.
+	Lacking bool
 	// Check reads Call.Constant, and checks what the options do not tell; nil: nothing is to be
 	// read.
 	Check func(*Call) error
@@ -156,8 +161,10 @@ func (f *Function) complete(all map[string]*Function) error {
 		return nil
 	case f.Estimator == nil:
 		return errors.New("no estimator")
-	case f.MaxArgs > 2 || f.MaxArgs == 2 && f.Check == nil:
+	case f.MaxArgs > 2 || f.MaxArgs == 2 && f.Check == nil && !f.Two:
 		return errors.New("want one argument, and a check of a constant second one")
+	case f.Two && (f.MinArgs != 2 || f.MaxArgs != 2 || f.Statistics == nil):
+		return errors.New("want two arguments and their statistic")
 	case f.Example == "":
 		return errors.New("no example")
 	}

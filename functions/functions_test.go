@@ -37,6 +37,7 @@ func TestTable(t *testing.T) {
 	for _, n := range []string{
 		"DP_COUNT", "DP_SUM", "DP_MEAN", "DP_AVG", "DP_VARIANCE", "DP_STDDEV", "DP_QUANTILE", "DP_QUANTILES", "DP_MEDIAN",
 		"COUNT", "SUM", "AVG", "VAR_POP", "VARIANCE", "VAR_SAMP", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "STD",
+		"CORR", "COVAR_POP", "COVAR_SAMP", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "DP_CORR", "DP_COVAR_POP", "DP_COVAR_SAMP", "DP_REGR_SLOPE", "DP_REGR_INTERCEPT", "DP_REGR_R2",
 		"MIN", "MAX", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "BIT_AND", "BIT_OR", "BIT_XOR", "ANY_VALUE", "FIRST", "LAST",
 	} {
 		if !names[n] {
@@ -172,6 +173,9 @@ func TestEstimators(t *testing.T) {
 			continue
 		}
 		for _, p := range []estimator.Params{params, bounded} {
+			if f.Two {
+				p.Other = &estimator.Other{Grid: p.Grid, Lower: p.Lower, Upper: p.Upper}
+			}
 			e, err := c.Estimator(p)
 			if err != nil {
 				t.Errorf("%s: %v", f.Name, err)

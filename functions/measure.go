@@ -2,6 +2,7 @@ package functions
 
 import (
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/covariance"
 	"scrim/engine/estimator/groups"
 )
 
@@ -34,6 +35,9 @@ type Measure struct {
 	Intervals func(Call) bool
 	// Squares says that squares of rows are added up where they are weighed: the grid is coarser.
 	Squares bool
+
+	// Statistics is what a function of two arguments asks of the one release of them.
+	Statistics []covariance.Statistic
 
 	// Methods says that the option method and dp_method choose the mechanism.
 	Methods bool

@@ -21,7 +21,7 @@ func Register() []sql.Function {
 	hook.Do(func() {
 		base := planbuilder.IsAggregateFunc
 		planbuilder.IsAggregateFunc = func(ctx *sql.Context, name string) (bool, error) {
-			if f, ok := ByName(name); ok && f.Role == Private {
+			if f, ok := ByName(name); ok && f.bound() {
 				return true, nil
 			}
 			if _, ok := ErrorBarByName(name); ok {
@@ -35,7 +35,7 @@ func Register() []sql.Function {
 	})
 	var out []sql.Function
 	for _, f := range table {
-		if f.Role != Private {
+		if !f.bound() {
 			continue
 		}
 		for _, name := range append([]string{f.Name}, f.Aliases...) {
@@ -54,11 +54,18 @@ func Register() []sql.Function {
 	return append(out, refusals()...)
 }
 
+// bound reports whether calls are bound as markers.
+func (f *Function) bound() bool { return f.Role == Private || f.Lacking }
+
 // marker builds the aggregate of one call. Arguments may still be bind variables: what they are is
 // checked by the planner.
 func (f *Function) marker(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 	args = undistinct(ctx, args)
-	if len(args) < f.MinArgs || len(args) > f.MaxArgs+1 {
+	most := f.MaxArgs
+	if f.Role == Private {
+		most++ // the options
+	}
+	if len(args) < f.MinArgs || len(args) > most {
 		return nil, refuse.New(refuse.Aggregate, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
 	}
 	if f.Counts && len(args) == 1 && isText(args[0]) {

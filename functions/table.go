@@ -1,6 +1,9 @@
 package functions
 
-import "scrim/engine/estimator/variance"
+import (
+	"scrim/engine/estimator/covariance"
+	"scrim/engine/estimator/variance"
+)
 
 var (
 	countOptions = []string{"values", "cap", "error", "pilot", "epsilon", "rho"}
@@ -9,6 +12,7 @@ var (
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
 		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "top",
 		"dimension", "answer", "error", "pilot", "epsilon", "rho"}
+	twoOptions    = []string{"weight", "error", "pilot", "epsilon", "rho"}
 	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
 )
 
@@ -87,6 +91,18 @@ var table = []*Function{
 	plainSpread("VAR_SAMP", "DP_VARIANCE", "Sample variance over rows.", variance.Options{}),
 	plainSpread("STDDEV_POP", "DP_STDDEV", "Population standard deviation over rows.", variance.Options{Stddev: true, Population: true}, "STDDEV", "STD"),
 	plainSpread("STDDEV_SAMP", "DP_STDDEV", "Sample standard deviation over rows.", variance.Options{Stddev: true}),
+	two("DP_CORR", "x, y", covariance.Correlation, "Correlation of two numbers of a person, from −1 to 1", "age, income"),
+	two("DP_COVAR_POP", "x, y", covariance.PopulationCovariance, "Population covariance of two numbers of a person", "age, income"),
+	two("DP_COVAR_SAMP", "x, y", covariance.SampleCovariance, "Sample covariance of two numbers of a person", "age, income"),
+	two("DP_REGR_SLOPE", "y, x", covariance.Slope, "Slope of the least-squares line of y on x, two numbers of a person", "income, age"),
+	two("DP_REGR_INTERCEPT", "y, x", covariance.Intercept, "Value at 0 of the least-squares line of y on x, two numbers of a person", "income, age"),
+	two("DP_REGR_R2", "y, x", covariance.Determination, "Square of the correlation, from 0 to 1", "income, age"),
+	plainTwo("CORR", "x, y", covariance.Correlation, "Correlation over rows, from −1 to 1.", "age, income"),
+	plainTwo("COVAR_POP", "x, y", covariance.PopulationCovariance, "Population covariance over rows.", "age, income"),
+	plainTwo("COVAR_SAMP", "x, y", covariance.SampleCovariance, "Sample covariance over rows.", "age, income"),
+	plainTwo("REGR_SLOPE", "y, x", covariance.Slope, "Slope of the least-squares line of y on x over rows.", "income, age"),
+	plainTwo("REGR_INTERCEPT", "y, x", covariance.Intercept, "Value at 0 of the least-squares line of y on x over rows.", "income, age"),
+	plainTwo("REGR_R2", "y, x", covariance.Determination, "Square of the correlation over rows, from 0 to 1.", "income, age"),
 	refused("MIN", "DP_QUANTILE(x, 0.01)", "The minimum is one person's value. Of a whole table and alone, it is the least value that is declared for the column."),
 	refused("MAX", "DP_QUANTILE(x, 0.99)", "The maximum is one person's value. Of a whole table and alone, it is the greatest value that is declared for the column."),
 	refused("GROUP_CONCAT", "SELECT x, COUNT(*) … GROUP BY x", "It would list persons' values."),

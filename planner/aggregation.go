@@ -49,6 +49,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if !d.Pure { // a vector of means has no pure mechanism that is better than its columns'
 		s.releases.Vectorize(d, outputs)
 	}
+	s.releases.ShareStatistics(d, outputs)
 	s.releases.BoundGroups(d)
 	s.releases.GroupVector(d, outputs)
 	if err := s.releases.Scans(d, g.Child); err != nil {

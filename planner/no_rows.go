@@ -35,7 +35,7 @@ func (s *statement) emptyGroups(n *plan.GroupBy, child result) (result, error) {
 // dpAggregate returns the first DP function among the outputs of a GROUP BY.
 func dpAggregate(n *plan.GroupBy) sql.Expression {
 	for _, e := range n.SelectDeps {
-		if a, ok := e.(*functions.Aggregate); ok {
+		if a, ok := e.(*functions.Aggregate); ok && !a.Function.Lacking {
 			return a
 		}
 	}

@@ -48,6 +48,7 @@ type Aggregate struct {
 	Vector      *VectorArg     // set where its values are vectors
 	Value       lower.Expr     // the lowered argument, for its type
 	Grid        grid.Grid      // the zero grid for counts
+	Other       *Second        // of a function of two arguments, the second one
 	MaxRows     int64          // public bound on a person's rows in a group; 0: none
 	ByRow       bool           // one scan row per row: sampled where a person has more than maxRows
 	Kinds       []estimator.Kind
@@ -151,7 +152,7 @@ func (s *Binder) split(e sql.Aggregation) (f *functions.Function, args []sql.Exp
 			}
 			args = args[:f.MaxArgs]
 		}
-		if f.MaxArgs == 2 {
+		if f.MaxArgs == 2 && !f.Two {
 			if q, err = s.constantText(f, args[1]); err != nil {
 				return nil, nil, "", "", err
 			}
@@ -222,6 +223,9 @@ func (s *Binder) argument(r *rel.Relation, a *Aggregate, e sql.Aggregation, args
 		}
 		return nil
 	}
+	if f.Two {
+		return s.twoArguments(r, a, args)
+	}
 	if len(args) != 1 {
 		return rule.Deny(rule.Argument, refuse.Aggregate, "Use "+f.Signature+".", "%s has more than one argument.", e)
 	}
@@ -239,6 +243,11 @@ func (s *Binder) argument(r *rel.Relation, a *Aggregate, e sql.Aggregation, args
 	if f.Counts {
 		return nil
 	}
+	return isNumber(x, e)
+}
+
+// isNumber refuses an argument of an aggregate that is not a number.
+func isNumber(x lower.Expr, e any) error {
 	switch x.Type.Kind {
 	case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
 		return nil
@@ -278,18 +287,16 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 			bits = grid.SquareBits
 		}
 		b, err := s.bounds(r, a)
+		if err == nil {
+			a.Grid, err = gridOf(f.Name, a.Value.Type, b, bits)
+		}
+		if a.Other != nil && err == nil {
+			a.Other.Grid, err = gridOf(f.Name, a.Other.Value.Type, s.RangeOf(r, a.Other.Arg), bits)
+		}
 		if err != nil {
 			return err
 		}
-		g, ok := grid.Of(a.Value.Type, b, bits)
-		if !ok {
-			return rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
-				"The declared bounds of %s leave no values.", f.Name)
-		}
-		if err := g.Steps(f.Name); err != nil {
-			return err
-		}
-		if a.Grid = g; a.Call.Owners != functions.OneOwner && a.Value.Type.Kind == lower.UInt {
+		if a.Call.Owners != functions.OneOwner && a.Value.Type.Kind == lower.UInt {
 			a.Grid.Lo = max(a.Grid.Lo, 0) // weights have one sign
 		}
 	}
@@ -306,9 +313,23 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 	return nil
 }
 
+// gridOf is the lattice of an argument of a function.
+func gridOf(name string, t lower.Type, b *grid.Bounds, bits int) (grid.Grid, error) {
+	g, ok := grid.Of(t, b, bits)
+	if !ok {
+		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
+			"The declared bounds of %s leave no values.", name)
+	}
+	return g, g.Steps(name)
+}
+
 // Facts are the public facts of the aggregate's mechanism, without a loss.
 func (a *Aggregate) Facts() estimator.Params {
-	return estimator.Params{Delta: a.Slack, Grid: a.Grid.Grid, Lower: a.Grid.Lower, Upper: a.Grid.Upper, MaxRows: a.MaxRows}
+	p := estimator.Params{Delta: a.Slack, Grid: a.Grid.Grid, Lower: a.Grid.Lower, Upper: a.Grid.Upper, MaxRows: a.MaxRows}
+	if o := a.Other; o != nil {
+		p.Other = &estimator.Other{Grid: o.Grid.Grid, Lower: o.Grid.Lower, Upper: o.Grid.Upper}
+	}
+	return p
 }
 
 // maxRowsPerUnit is the smallest declared bound on the rows of a unit.
@@ -380,9 +401,14 @@ func (a *Aggregate) Always() bool {
 	case a.Call.Distinct:
 		return false // nobody counts persons for it
 	}
-	switch a.Value.Type.Kind {
+	return always(a.Value) && (a.Other == nil || always(a.Other.Value))
+}
+
+// always reports whether an expression has a value in every row.
+func always(x lower.Expr) bool {
+	switch x.Type.Kind {
 	case lower.Bool, lower.Int, lower.UInt, lower.Decimal:
-		return !a.Value.Nullable
+		return !x.Nullable
 	}
 	return false
 }

@@ -18,6 +18,9 @@ func (a *Aggregate) Encode(e *encode.Encoding) {
 	if v := a.Description(); v != nil {
 		e.Put(*v, a.Vector.Grids)
 	}
+	if o := a.Other; o != nil {
+		e.Put(o.Grid, o.Value.Type, o.Value.Nullable)
+	}
 	e.Put(a.Value.Type, a.Value.Nullable, len(a.Parts))
 	for _, m := range a.Parts {
 		m.Encode(e)
@@ -29,6 +32,9 @@ func (s *Binder) OrderText(r *rel.Relation, a *Aggregate) string {
 	text := ""
 	if a.Arg != nil {
 		text = canon.Text(s.ctx, a.Arg, r.Resolve)
+	}
+	if a.Other != nil {
+		text += " " + canon.Text(s.ctx, a.Other.Arg, r.Resolve)
 	}
 	return fmt.Sprintf("%s %t %t %s %s", a.Call.Function.Name, a.Call.Units, a.Call.Distinct, text, OptionsText(a.Call.Options))
 }

@@ -43,7 +43,7 @@ func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 	out := make([]plan.ErrorBar, len(a.Parts))
 	for i, m := range a.Parts {
 		out[i] = errorBarOf(m)
-		if out[i].At = i; !a.GroupVector {
+		if out[i].At = i; !a.GroupVector && !a.SharedStatistics() {
 			out[i].Value = m.Grid.Value
 		}
 	}

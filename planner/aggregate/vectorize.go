@@ -82,7 +82,10 @@ func vectorGain(k int) float64 { return (math.Sqrt(float64(k)) + 2.5) / (4 * mat
 
 // GainText says what a vector of means saves, for EXPLAIN.
 func (a *Aggregate) GainText() string {
-	if a.Parts == nil || a.GroupVector {
+	switch {
+	case a.SharedStatistics():
+		return fmt.Sprintf("%d statistics from one release", len(a.Parts))
+	case a.Parts == nil || a.GroupVector:
 		return ""
 	}
 	return fmt.Sprintf("%d means as one vector: about %.2g of the noise of separate ones, for normal columns", len(a.Parts), vectorGain(len(a.Parts)))
@@ -93,7 +96,7 @@ func (a *Aggregate) Share() int { return max(1, len(a.Parts)) }
 
 // Presents are the members' ways to present their coordinate.
 func (a *Aggregate) Presents() []func(estimator.Estimate) any {
-	if a.GroupVector {
+	if a.GroupVector || a.SharedStatistics() {
 		return presentsOf(a.Parts)
 	}
 	out := make([]func(estimator.Estimate) any, len(a.Parts))

@@ -62,6 +62,9 @@ func (t ErrorBar) infoOf(a *Aggregate, e estimator.Estimate, i int) any {
 		}
 		t.clip(out, c, e.Values[i])
 	}
+	if x := e.Error.Fractions; i < len(x) && len(x[i].Cut.Up) > 0 {
+		low, high = byLaws, byLaws
+	}
 	if !finite(lo) {
 		low = unknown
 	}

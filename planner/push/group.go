@@ -111,6 +111,9 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
 		return lower.Expr{}, rel.ErrStay
 	}
+	if slices.Contains(ofTwo, nameOf(a)) && len(a.Children()) == 2 {
+		return s.twoArguments(r, a)
+	}
 	a = standard.Plain(a)
 	if len(a.Children()) != 1 {
 		return lower.Expr{}, rel.ErrStay
@@ -185,6 +188,29 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		}
 	}
 	return x, rel.ErrStay
+}
+
+// ofTwo are the aggregates of two numbers that the store has under the same names.
+var ofTwo = []string{"corr", "covar_pop", "covar_samp", "regr_slope", "regr_intercept", "regr_r2"}
+
+// twoArguments translates one of them, of rows that have both numbers. What is not defined is NULL,
+// as it is in the SQL standard; the store has NaN for some of it.
+func (s *pusher) twoArguments(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
+	var args []string
+	for _, c := range a.Children() {
+		x, err := s.Lower(tree.Untuple(c), r.Resolve)
+		if err != nil {
+			return x, err
+		}
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
+		default:
+			return x, rel.ErrStay
+		}
+		args = append(args, "CAST("+x.SQL+" AS DOUBLE)")
+	}
+	text := nameOf(a) + "(" + sqltext.List(args) + ")"
+	return lower.Expr{SQL: "CASE WHEN isfinite(" + text + ") THEN " + text + " END", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 }
 
 // averageType is the type of an average over public rows: four digits more than what it is of, as

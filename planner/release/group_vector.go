@@ -63,7 +63,7 @@ func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (es
 	p := a.Facts()
 	p.Rho, p.Epsilon = cost.Rho(), cost.Epsilon()
 	p.Relation, p.Sized = d.Estimated(a)
-	if a.Parts != nil {
+	if a.Parts != nil && !a.SharedStatistics() {
 		return a.Vectorized(p)
 	}
 	return a.Call.Estimator(p)

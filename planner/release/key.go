@@ -119,6 +119,9 @@ func (d *Aggregation) Shape(a *aggregate.Aggregate) string {
 	if c := a.Call.Constant; c != "" {
 		fmt.Fprintf(h, "%q;", c)
 	}
+	if o := a.Other; o != nil {
+		fmt.Fprintf(h, "%v;", o.Grid.Grid)
+	}
 	for _, k := range d.Keys {
 		fmt.Fprintf(h, "%q", k.Name)
 	}

@@ -214,6 +214,7 @@ type flat struct {
 	groupColumns []string
 	groupTypes   []store.ScanType
 	index        map[*aggregate.Aggregate]string // "" where rows are counted
+	other        map[*aggregate.Aggregate]string // of the second argument, "" where there is none
 	whole        map[*aggregate.Aggregate]bool   // whose argument is NULL on no row
 	// columns of the one aggregate of vectors of a scan
 	vector []string
@@ -224,7 +225,7 @@ type flat struct {
 
 // materialise writes the innermost SELECT of a scan.
 func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*flat, error) {
-	f := &flat{index: map[*aggregate.Aggregate]string{}, whole: map[*aggregate.Aggregate]bool{}}
+	f := &flat{index: map[*aggregate.Aggregate]string{}, other: map[*aggregate.Aggregate]string{}, whole: map[*aggregate.Aggregate]bool{}}
 	var items, keys []string
 	number := ""
 	for i, k := range d.Keys {
@@ -316,13 +317,27 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 				text = a.Grid.Index(x)
 			}
 		}
-		name, ok := seen[text]
-		if !ok {
-			name = "x" + strconv.Itoa(len(seen))
-			seen[text] = name
-			items = append(items, text+" AS "+name)
+		column := func(text string) string {
+			name, ok := seen[text]
+			if !ok {
+				name = "x" + strconv.Itoa(len(seen))
+				seen[text] = name
+				items = append(items, text+" AS "+name)
+			}
+			return name
 		}
-		f.index[a] = name
+		if o := a.Other; o != nil {
+			y, err := s.Lower(o.Arg, r.Resolve)
+			if err != nil {
+				return nil, err
+			}
+			// a row without one of the two has neither
+			first, second := a.Grid.Index(x), o.Grid.Index(y)
+			text = "CASE WHEN " + second + " IS NOT NULL THEN " + first + " END"
+			f.other[a] = column("CASE WHEN " + first + " IS NOT NULL THEN " + second + " END")
+			f.whole[a] = false
+		}
+		f.index[a] = column(text)
 		if spec.argument >= 0 && d.Aggregates[spec.argument] == a {
 			where = append(where, x.SQL+" IS NOT NULL")
 		}
@@ -404,9 +419,22 @@ func (d *Aggregation) dataColumns(at, leading int, text func(*aggregate.Aggregat
 // so where that is on no row, all rows count.
 func (f *flat) column(a *aggregate.Aggregate, k estimator.Kind, grouped bool) string {
 	if k == estimator.Rows && f.whole[a] {
-		return columnOf(k, "", grouped)
+		return columnOf(k, "", "", grouped)
 	}
-	return columnOf(k, f.index[a], grouped)
+	x, y := f.index[a], f.other[a]
+	switch k {
+	case estimator.OtherSum:
+		return columnOf(estimator.Sum, y, y, grouped)
+	case estimator.OtherSquaresHi:
+		return columnOf(estimator.SumSquaresHi, y, y, grouped)
+	case estimator.OtherSquaresLo:
+		return columnOf(estimator.SumSquaresLo, y, y, grouped)
+	case estimator.ProductsHi:
+		return columnOf(estimator.SumSquaresHi, x, y, grouped)
+	case estimator.ProductsLo:
+		return columnOf(estimator.SumSquaresLo, x, y, grouped)
+	}
+	return columnOf(k, x, x, grouped)
 }
 
 // rank adds to a flat input the columns that medians come from: of each index of which a person's
@@ -432,16 +460,21 @@ func rankOf(x string) string    { return "rank_" + x }
 func presentOf(x string) string { return "present_" + x }
 
 // columnOf writes one per-person column: over the rows of a (group, person), or of the one row that
-// a person has. x is the grid index, "" where rows are counted. All are total: an index has at most
-// 63 bits, so a sum of 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126.
-// Sums and medians are clamped to ±MaxUnits here, which is a function of one person.
-func columnOf(k estimator.Kind, x string, grouped bool) string {
-	const two64, two63 = "18446744073709551616", "9223372036854775808"
+// a person has. x is the grid index, "" where rows are counted; squares are products with y, which
+// is x but for those of two arguments. All are total: an index has at most 63 bits, so a sum of
+// 2^40 of them has 103; one to be squared has 43, so a sum of squares has 126. Sums and medians are
+// clamped to ±MaxUnits here, which is a function of one person.
+func columnOf(k estimator.Kind, x, y string, grouped bool) string {
+	const two64, two63, two62, two126 = "18446744073709551616", "9223372036854775808", "4611686018427387904", "85070591730234615865843651857942052864"
 	square := func() string {
 		if grouped {
-			return "coalesce(sum(CAST(" + x + " AS HUGEINT) * " + x + "), 0)"
+			return "coalesce(sum(CAST(" + x + " AS HUGEINT) * " + y + "), 0)"
 		}
-		return "coalesce(CAST(" + x + " AS HUGEINT) * " + x + ", 0)"
+		return "coalesce(CAST(" + x + " AS HUGEINT) * " + y + ", 0)"
+	}
+	if x != y { // of either sign: 2^126 more is not negative, and its low half is the same
+		product := square
+		square = func() string { return "(" + product() + " + " + two126 + ")" }
 	}
 	switch k {
 	case estimator.Rows:
@@ -460,7 +493,11 @@ func columnOf(k estimator.Kind, x string, grouped bool) string {
 		}
 		return clamped(x)
 	case estimator.SumSquaresHi:
-		return "CAST(" + square() + " // " + two64 + " AS BIGINT)"
+		high := square() + " // " + two64
+		if x != y {
+			high += " - " + two62
+		}
+		return "CAST(" + high + " AS BIGINT)"
 	case estimator.SumSquaresLo:
 		q := square() + " % " + two64
 		return "CAST(CASE WHEN " + q + " >= " + two63 + " THEN " + q + " - " + two64 + " ELSE " + q + " END AS BIGINT)"
