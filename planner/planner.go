@@ -167,6 +167,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 
 		explains: t.Explain,
 	}
+	s.Writer.Rows = s.deciding
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.aggs.Intervals = f.Intervals
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
@@ -75,7 +77,7 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 				"A window function over protected rows depends on the rows of other persons.")
 		})
 	case *gmsplan.GroupBy:
-		return s.groupBy(n)
+		return s.groupBy(n, at)
 	case *gmsplan.JoinNode:
 		return s.joinNode(n, at)
 	case *gmsplan.SetOp:
@@ -93,6 +95,19 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 // rows translates what stands below an aggregate.
 func (s *statement) rows(input sql.Node) (*rel.Relation, error) {
 	r, err := s.build(input, position{aggregate: true})
+	return r.rel, err
+}
+
+// deciding reads the rows of a subquery in an expression on rows of persons.
+func (s *statement) deciding(n sql.Node) (*rel.Relation, error) {
+	if !s.HasProtected(n) {
+		return s.Public(n)
+	}
+	r, err := s.build(n, position{aggregate: true})
+	if err == nil && r.rel == nil {
+		err = rule.Deny(rule.Subquery, refuse.Shape, "Write it as a JOIN, or compute it in a statement of its own.",
+			"The subquery in an expression on protected rows is a private answer.")
+	}
 	return r.rel, err
 }
 
@@ -255,11 +270,11 @@ func (s *statement) setOp(n *gmsplan.SetOp, at position) (result, error) {
 }
 
 // groupBy is the one place where private rows become an answer.
-func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
+func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 	if rows, list, err := s.answerJoins(n.Child); err != nil {
 		return result{}, err
 	} else if len(list) > 0 && s.private(rows) {
-		r, err := s.groupBy(s.withKeys(n, rows))
+		r, err := s.groupBy(s.withKeys(n, rows), at)
 		if err != nil {
 			return r, err
 		}
@@ -298,6 +313,12 @@ func (s *statement) groupBy(n *gmsplan.GroupBy) (result, error) {
 			rel, err := s.PerUnit(child.rel, n)
 			return result{rel: rel}, err
 		}
+	}
+	// Under an aggregate, rows that are grouped by what tells the person are the person's: orders of
+	// the line items of each. By themselves they would be an answer about each order.
+	if at.aggregate && dpAggregate(n) == nil && slices.ContainsFunc(n.GroupByExprs, child.rel.TellsUnit) {
+		rel, err := s.PerUnit(child.rel, n)
+		return result{rel: rel}, err
 	}
 	return s.release(n, child.rel)
 }

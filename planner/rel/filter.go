@@ -15,6 +15,8 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
 	conds := tree.Conjuncts(cond)
+	// What subqueries decide comes after the equalities that tell whose row it is.
+	slices.SortStableFunc(conds, func(a, b sql.Expression) int { return s.deciding(a) - s.deciding(b) })
 	for _, c := range conds {
 		if text, list, ok, err := s.listed(&out, c); err != nil {
 			return nil, err
@@ -23,7 +25,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 			out.Reads = append(out.Reads[:len(out.Reads):len(out.Reads)], list.Reads...)
 			continue
 		}
-		p, err := s.predicate(c, out.Resolve)
+		p, err := s.perRow(&out, c, true)
 		if err != nil {
 			return nil, err
 		}
@@ -40,4 +42,12 @@ func (r *Relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
 	if o := r.Origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
 		r.Known = append(slices.Clone(r.Known), o)
 	}
+}
+
+// deciding is 1 for a condition with a subquery, and 0 for another.
+func (s *Writer) deciding(cond sql.Expression) int {
+	if tree.HasSubquery(s.ctx, cond) {
+		return 1
+	}
+	return 0
 }

@@ -46,7 +46,7 @@ func (r *Relation) fixedBy(c *Column, unit int) bool {
 
 // Fixed reports whether an expression has one value on all rows of a person.
 func (r *Relation) Fixed(ctx *sql.Context, e sql.Expression) bool {
-	return r.IsPrivate() && !r.pending() && !tree.Contains(ctx, e, func(e sql.Expression) bool {
+	return r.IsPrivate() && !r.pending() && !tree.HasSubquery(ctx, e) && !tree.Contains(ctx, e, func(e sql.Expression) bool {
 		gf, ok := e.(*expression.GetField)
 		return ok && !r.fixedBy(r.Find(gf), 0)
 	})

@@ -8,6 +8,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/planner/lower"
+	"scrim/planner/tree"
 )
 
 // Relation is a subtree over rows of the store as one generated SELECT in the making: a FROM item,
@@ -35,6 +36,8 @@ type Relation struct {
 	joined bool
 	links  []linkJoin // joins within the FROM item that are there for a unit alone
 	spared []linkJoin // such joins that are left out of the FROM item
+	// how many of the units are of the rows around a subquery, see decide.go
+	outside int
 }
 
 // unit is the person of each row. merged is the index of the unit it is proven equal to, or its
@@ -140,7 +143,7 @@ func (r *Relation) Find(gf *expression.GetField) *Column {
 
 // Origin rewrites e over base columns; nil when a column in it has no origin.
 func (r *Relation) Origin(ctx *sql.Context, e sql.Expression) sql.Expression {
-	ok := true
+	ok := !tree.HasSubquery(ctx, e)
 	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		switch e := e.(type) {
 		case *expression.GetField:

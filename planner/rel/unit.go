@@ -11,6 +11,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/tree"
 )
 
 // IsPrivate reports whether rows of r belong to persons.
@@ -75,6 +76,19 @@ func (r *Relation) IsUnit(e sql.Expression) bool {
 		}
 	}
 	return false
+}
+
+// TellsUnit reports whether a column has its value on rows of one person alone: it is the unit, it
+// refers to an enforced key whose row has the unit, or it is an enforced primary key itself.
+func (r *Relation) TellsUnit(e sql.Expression) bool {
+	gf, ok := tree.Unalias(e).(*expression.GetField)
+	if !ok {
+		return false
+	}
+	c := r.Find(gf)
+	return c != nil && !c.Extended && slices.ContainsFunc(c.tags, func(t tag) bool {
+		return r.root(t.unit) == 0 && (t.kind == tagUnit || t.kind == tagLink || t.kind == tagSelf && c.primary)
+	})
 }
 
 // SomeUnit reports whether an expression is the unit of its row, or NULL.

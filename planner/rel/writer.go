@@ -46,6 +46,9 @@ type Writer struct {
 	// Subquery translates a subquery in an expression of a statement on public tables; outer
 	// resolves the columns of the rows around it. nil: such an expression is refused.
 	Subquery func(e sql.Expression, outer lower.Columns) (lower.Expr, error)
+	// Rows reads the rows of a subquery in an expression on protected rows: rows of persons, or
+	// public ones. nil: such an expression is refused.
+	Rows func(n sql.Node) (*Relation, error)
 	// Outer resolves the columns around the query being written, where it is a subquery.
 	Outer lower.Columns
 

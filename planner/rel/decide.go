@@ -1,0 +1,354 @@
+package rel
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/functions/standard"
+	"scrim/internal/refuse"
+	"scrim/planner/lower"
+	"scrim/planner/rule"
+	"scrim/planner/tree"
+)
+
+// A subquery in an expression on rows of persons decides about a row by other rows:
+//
+//	SELECT COUNT(*) FROM orders o WHERE EXISTS (SELECT 1 FROM lineitem l WHERE l.orderkey = o.id AND l.late = 1)
+//
+// Public rows may decide about any row, as in a join. Rows of persons may decide about rows of the
+// same person alone. Then what a relation has of one person is a function of the rows of that
+// person and of public rows: leaving the person out, or exchanging it, changes the rows of no other
+// person. The condition is a filter to all that is done above, and no sensitivity changes. That
+// holds of NOT EXISTS, NOT IN and values as it does of EXISTS, and of any expression around them.
+//
+// That both rows have one person is proved as for a join (link, sameUnit): the conditions of the
+// subquery are read over the rows around it and its own side by side, and an equality among them
+// has to be one of the two units, or of columns that refer to one row that has the unit. All
+// conditions are joined by AND, so a row of the subquery that counts meets the equality. The proof
+// says that the answer means what is written. The generated SQL has the equality of the two units
+// as a condition of its own beside it, so that rows of others are left out whatever was proved; it
+// is left out where the link says the same by itself (spare).
+//
+// For x IN (SELECT y …) the equality may be x = y itself. Rows of others have other values then, or
+// NULL. A NULL would make NOT IN unknown for all persons: this is allowed only where neither side
+// is NULL on a row that has a person. Rows that belong to nobody decide about nothing.
+//
+// Nothing here fails by what is in the rows: EXISTS and IN take any number of rows, and a subquery
+// that is a value aggregates without keys, so that it has one row.
+
+// decider translates the subqueries of one expression on the rows of a relation.
+type decider struct {
+	*Writer
+	around *Relation
+	// what the subqueries read
+	reads *Relation
+}
+
+// perRow translates an expression of one row, with the subqueries in it. filter says that it is a
+// condition that keeps a row where it is true.
+func (s *Writer) perRow(r *Relation, e sql.Expression, filter bool) (lower.Expr, error) {
+	if s.AsWritten || s.Rows == nil || !tree.HasSubquery(s.ctx, e) {
+		if filter {
+			return s.predicate(e, r.Resolve)
+		}
+		return s.Lower(e, r.Resolve)
+	}
+	d := &decider{Writer: s, around: r, reads: new(Relation)}
+	x, err := d.expression(e, filter)
+	if err != nil {
+		return x, err
+	}
+	r.Private = append(slices.Clone(r.Private), d.reads.Private...)
+	r.Reads = append(slices.Clone(r.Reads), d.reads.Reads...)
+	// A join that the text reads cannot be left out any more.
+	r.links = slices.DeleteFunc(slices.Clone(r.links), func(j linkJoin) bool { return strings.Contains(x.SQL, r.units[j.unit].expr.SQL) })
+	return x, nil
+}
+
+func (d *decider) expression(e sql.Expression, filter bool) (lower.Expr, error) {
+	if in, ok := e.(*plan.InSubquery); ok && filter {
+		return d.in(in, true)
+	}
+	before := d.Subquery
+	d.Subquery = d.own
+	defer func() { d.Subquery = before }()
+	translate := lower.Lower
+	if filter {
+		translate = lower.LowerPredicate
+	}
+	x, err := d.translate(translate, e, d.around.Resolve)
+	if err == ErrStay {
+		err = rule.Deny(rule.Subquery, refuse.Shape, "Compute it in a derived table.", "An array function stands beside a subquery.")
+	}
+	return x, err
+}
+
+// own translates one subquery. Those within it are of other rows.
+func (d *decider) own(e sql.Expression, _ lower.Columns) (lower.Expr, error) {
+	d.Subquery = nil
+	defer func() { d.Subquery = d.own }()
+	switch e := e.(type) {
+	case *plan.ExistsSubquery:
+		return d.exists(e.Query.Query, nil)
+	case *plan.InSubquery:
+		return d.in(e, false)
+	case *plan.Subquery:
+		return d.value(e.Query)
+	}
+	return lower.Expr{}, d.NoSubquery(e)
+}
+
+// exists translates EXISTS (…), whose rows have to meet the further conditions.
+func (d *decider) exists(n sql.Node, more []sql.Expression) (lower.Expr, error) {
+	if len(more) == 0 {
+		n = rowsOf(n)
+	}
+	both, inner, err := d.beside(n, more)
+	if err != nil {
+		return lower.Expr{}, err
+	}
+	if err := d.proved(both, inner); err != nil {
+		return lower.Expr{}, err
+	}
+	return lower.Expr{SQL: "(EXISTS (SELECT 1" + d.clauseOf(both, inner) + "))", Type: lower.Type{Kind: lower.Bool}}, nil
+}
+
+// rowsOf leaves out what does not matter to whether there is a row: what is selected, and in which
+// order.
+func rowsOf(n sql.Node) sql.Node {
+	switch n.(type) {
+	case *plan.Project, *plan.Distinct, *plan.Sort:
+		return rowsOf(n.Children()[0])
+	}
+	return n
+}
+
+// in translates x IN (…). Where it keeps a row, it is the EXISTS of an equal value.
+func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
+	q, ok := e.Right().(*plan.Subquery)
+	if !ok {
+		return lower.Expr{}, d.NoSubquery(e)
+	}
+	left := []sql.Expression{e.Left()}
+	if row, ok := e.Left().(expression.Tuple); ok {
+		left = row
+	}
+	n, list := listOf(d.ctx, q.Query)
+	if len(list) != len(left) {
+		return lower.Expr{}, d.NoSubquery(e)
+	}
+	var eqs []sql.Expression
+	for i := range left {
+		eqs = append(eqs, expression.NewEquals(left[i], list[i]))
+	}
+	if keeps {
+		return d.exists(n, eqs)
+	}
+	both, inner, err := d.beside(n, nil)
+	if err != nil {
+		return lower.Expr{}, err
+	}
+	proved := !inner.IsPrivate() || !both.pending()
+	for _, eq := range eqs {
+		if !proved {
+			both.link(eq, false)
+		}
+	}
+	if err := d.proved(both, inner); err != nil {
+		return lower.Expr{}, err
+	}
+	if !proved {
+		for i := range left {
+			if !both.certain(left[i]) || !both.certain(list[i]) {
+				return lower.Expr{}, rule.Deny(rule.Correlated, refuse.Shape, "Use NOT EXISTS with an equality of the unit columns.",
+					"%s or %s may be NULL, and a NULL of one person would decide about the rows of all.", left[i], list[i])
+			}
+		}
+	}
+	xs, ys := make([]string, len(left)), make([]string, len(left))
+	for i := range left {
+		x, err := d.Lower(left[i], d.around.Resolve)
+		if err != nil {
+			return x, err
+		}
+		y, err := d.Lower(list[i], both.Resolve)
+		if err != nil {
+			return y, err
+		}
+		x, y, ok := lower.Alike(x, y)
+		if !ok {
+			return x, rule.Deny(rule.Subquery, refuse.Shape, "CAST both to one type.", "%s and %s have types that are not compared by IN.", left[i], list[i])
+		}
+		xs[i], ys[i] = x.SQL, y.SQL
+	}
+	row := strings.Join(xs, ", ")
+	if len(xs) > 1 {
+		row = "(" + row + ")"
+	}
+	return lower.Expr{SQL: "(" + row + " IN (SELECT " + strings.Join(ys, ", ") + d.clauseOf(both, inner) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
+}
+
+// listOf is the rows of a subquery and what it lists of them.
+func listOf(ctx *sql.Context, n sql.Node) (rows sql.Node, list []sql.Expression) {
+	switch n := n.(type) {
+	case *plan.Distinct:
+		return listOf(ctx, n.Child)
+	case *plan.Sort:
+		return listOf(ctx, n.Child)
+	case *plan.Project:
+		for _, e := range n.Projections {
+			list = append(list, tree.Unalias(e))
+		}
+		return n.Child, list
+	}
+	ids := tree.OutputIDs(n)
+	for i, c := range n.Schema(ctx) {
+		if i < len(ids) {
+			list = append(list, tree.Column(ids[i], 0, c.Type, c.DatabaseSource, c.Source, c.Name))
+		}
+	}
+	return n, list
+}
+
+// certain reports whether a column is not NULL on any row that has a person.
+func (r *Relation) certain(e sql.Expression) bool {
+	gf, ok := e.(*expression.GetField)
+	if !ok {
+		return false
+	}
+	c := r.Find(gf)
+	return c != nil && !c.Extended && (c.Required || slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagUnit || t.kind == tagLink }))
+}
+
+// value translates a subquery that is a value: an aggregate without keys.
+func (d *decider) value(n sql.Node) (lower.Expr, error) {
+	var list []sql.Expression
+	if p, ok := n.(*plan.Project); ok && len(p.Projections) == 1 {
+		n, list = p.Child, p.Projections
+	}
+	g, ok := n.(*plan.GroupBy)
+	if !ok || len(g.GroupByExprs) > 0 || list == nil {
+		return lower.Expr{}, rule.Deny(rule.Subquery, refuse.Shape, "Aggregate in it: (SELECT MAX(x) FROM … WHERE b.unit = a.unit).",
+			"A subquery whose value is compared with protected rows may have several rows.")
+	}
+	both, inner, err := d.beside(g.Child, nil)
+	if err != nil {
+		return lower.Expr{}, err
+	}
+	if err := d.proved(both, inner); err != nil {
+		return lower.Expr{}, err
+	}
+	one, alias := new(Relation), d.Alias()
+	var items []string
+	for _, e := range g.SelectDeps {
+		a, ok := e.(sql.Aggregation)
+		if !ok {
+			return lower.Expr{}, rule.Deny(rule.InnerAggregate, refuse.Shape, "Select aggregates only.", "The column %s in a subquery that aggregates is of any of its rows.", e)
+		}
+		x, err := d.aggregated(both, inner, a)
+		if err != nil {
+			return x, err
+		}
+		name := "a" + strconv.Itoa(len(items))
+		items = append(items, x.SQL+" AS "+name)
+		one.Columns = append(one.Columns, Column{ID: tree.ID(e), Name: name, Type: e.Type(d.ctx), Expr: lower.Expr{SQL: alias + "." + name, Type: x.Type, Nullable: true}})
+	}
+	rows := concat(d.around, one)
+	x, err := d.Lower(tree.Unalias(list[0]), rows.Resolve)
+	if err != nil {
+		return x, err
+	}
+	return lower.Expr{SQL: "(SELECT " + x.SQL + " FROM (SELECT " + strings.Join(items, ", ") + d.clauseOf(both, inner) + ") AS " + alias + ")", Type: x.Type, Nullable: true}, nil
+}
+
+// aggregated is an aggregate of the rows of a subquery. Public DOUBLE values are added up as they
+// are, which no person's rows change.
+func (d *decider) aggregated(both, inner *Relation, a sql.Aggregation) (lower.Expr, error) {
+	var f string
+	switch standard.Plain(a).(type) {
+	case *aggregation.Sum:
+		f = "sum"
+	case *aggregation.Avg:
+		f = "avg"
+	}
+	if f != "" && !inner.IsPrivate() && len(a.Children()) == 1 {
+		x, err := d.Lower(a.Children()[0], inner.Resolve)
+		if err == nil && x.Type.Kind == lower.Double {
+			return lower.Expr{SQL: f + "(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+		}
+	}
+	return d.exact(both, a)
+}
+
+// beside reads the rows of a subquery beside those around it, with the conditions of the subquery
+// and the further ones. both has the columns and units of the rows around it first, and no
+// condition or FROM item of theirs; inner is the subquery's alone.
+func (d *decider) beside(n sql.Node, more []sql.Expression) (both, inner *Relation, err error) {
+	if err := d.around.Single(); err != nil {
+		return nil, nil, err
+	}
+	var conds []sql.Expression
+	for {
+		f, ok := n.(*plan.Filter)
+		if !ok {
+			break
+		}
+		n, conds = f.Child, append(tree.Conjuncts(f.Expression), conds...)
+	}
+	if inner, err = d.Rows(n); err != nil {
+		return nil, nil, err
+	}
+	if inner.IsPrivate() {
+		if err := inner.Single(); err != nil {
+			return nil, nil, err
+		}
+		if !d.around.IsPrivate() || inner.Entity != d.around.Entity {
+			return nil, nil, rule.Deny(rule.JoinEntity, refuse.Shape, "Compare protected tables of one entity.",
+				"A subquery reads persons of another entity than the rows around it.")
+		}
+	}
+	around := *d.around
+	around.where, around.links, around.spared = nil, nil, nil
+	both = concat(&around, inner)
+	both.outside = len(around.units)
+	if conds = append(conds, more...); len(conds) > 0 {
+		if both, err = d.Filter(both, expression.JoinAnd(conds...)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return both, inner, nil
+}
+
+// proved refuses a subquery whose rows are not proved to be of the person of the row around it.
+func (d *decider) proved(both, inner *Relation) error {
+	if inner.IsPrivate() && both.pending() {
+		return rule.Deny(rule.Correlated, refuse.Shape,
+			"Compare the unit columns in its WHERE, for example WHERE b.unit = a.unit, or columns that link to the same row; a join of aggregates per person serves, too.",
+			"The subquery over %s would let rows of one person decide about rows of another.", inner.Private[0].Name)
+	}
+	return nil
+}
+
+// clauseOf is the FROM and WHERE of a subquery, whose rows have the person of the row around it.
+func (d *decider) clauseOf(both, inner *Relation) string {
+	d.reads.Reads = append(d.reads.Reads, both.Reads[len(d.around.Reads):]...)
+	for _, p := range both.Private[len(d.around.Private):] {
+		p.Policy.Defaults.MaxRowsPerUnit = 0 // is of the rows that decide
+		d.reads.Private = append(d.reads.Private, p)
+	}
+	rows := *both
+	rows.from = inner.from
+	if inner.IsPrivate() {
+		own, other := both.units[len(d.around.units)].expr.SQL, d.around.units[0].expr.SQL
+		if own != other {
+			rows.where = append(slices.Clone(rows.where), own+" = "+other)
+		}
+	}
+	return d.Clause(&rows)
+}
