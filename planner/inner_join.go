@@ -111,7 +111,7 @@ func (s *statement) innerJoin(n *gmsplan.JoinNode, at position) (result, error) 
 // available takes the conditions whose columns two relations have; all of them at the last join.
 func available(ctx *sql.Context, conds []sql.Expression, l, r *rel.Relation, all bool) (now, later []sql.Expression) {
 	for _, c := range conds {
-		known := true
+		known := !tree.HasSubquery(ctx, c) // it may have columns of any side
 		for _, id := range tree.Fields(ctx, c) {
 			gf := func(x rel.Column) bool { return x.ID == id }
 			known = known && (slices.ContainsFunc(l.Columns, gf) || slices.ContainsFunc(r.Columns, gf))

@@ -314,8 +314,8 @@ func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 			return result{rel: rel}, err
 		}
 	}
-	// Under an aggregate, rows that are grouped by what tells the person are the person's: orders of
-	// the line items of each. By themselves they would be an answer about each order.
+	// Under an aggregate, rows that are grouped by what tells the person are the person's: orders
+	// of the line items of each. By themselves they would be an answer about each order.
 	if at.aggregate && dpAggregate(n) == nil && slices.ContainsFunc(n.GroupByExprs, child.rel.TellsUnit) {
 		rel, err := s.PerUnit(child.rel, n)
 		return result{rel: rel}, err

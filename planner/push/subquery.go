@@ -41,6 +41,10 @@ func (s *pusher) subquery(e sql.Expression, outer lower.Columns) (lower.Expr, er
 		if row, ok := e.Left().(expression.Tuple); ok {
 			left = row
 		}
+		if len(left) > 1 && !q.Correlated().Empty() {
+			// the store compares no rows with a subquery that has columns of those around
+			return lower.Expr{}, rel.ErrStay
+		}
 		b, err := s.columns(q, len(left))
 		if err != nil {
 			return lower.Expr{}, err

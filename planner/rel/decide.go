@@ -27,6 +27,9 @@ import (
 // person. The condition is a filter to all that is done above, and no sensitivity changes. That
 // holds of NOT EXISTS, NOT IN and values as it does of EXISTS, and of any expression around them.
 //
+// A row of a join off the units belongs to two persons (owners.go). The rows of a subquery that are
+// of one of them decide about it as that person's side of the join does.
+//
 // That both rows have one person is proved as for a join (link, sameUnit): the conditions of the
 // subquery are read over the rows around it and its own side by side, and an equality among them
 // has to be one of the two units, or of columns that refer to one row that has the unit. All
@@ -154,7 +157,8 @@ func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
 	if err != nil {
 		return lower.Expr{}, err
 	}
-	proved := !inner.IsPrivate() || !both.pending()
+	_, proved := both.decides()
+	proved = proved || !inner.IsPrivate()
 	for _, eq := range eqs {
 		if !proved {
 			both.link(eq, false)
@@ -171,27 +175,22 @@ func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
 			}
 		}
 	}
-	xs, ys := make([]string, len(left)), make([]string, len(left))
-	for i := range left {
-		x, err := d.Lower(left[i], d.around.Resolve)
-		if err != nil {
-			return x, err
-		}
-		y, err := d.Lower(list[i], both.Resolve)
-		if err != nil {
-			return y, err
-		}
-		x, y, ok := lower.Alike(x, y)
-		if !ok {
-			return x, rule.Deny(rule.Subquery, refuse.Shape, "CAST both to one type.", "%s and %s have types that are not compared by IN.", left[i], list[i])
-		}
-		xs[i], ys[i] = x.SQL, y.SQL
+	if len(left) > 1 { // the store has no such comparison with rows around it
+		return lower.Expr{}, rule.Deny(rule.Subquery, refuse.Shape, "Use [NOT] EXISTS with an equality for each.", "Several columns are compared by NOT IN with a subquery.")
 	}
-	row := strings.Join(xs, ", ")
-	if len(xs) > 1 {
-		row = "(" + row + ")"
+	x, err := d.Lower(left[0], d.around.Resolve)
+	if err != nil {
+		return x, err
 	}
-	return lower.Expr{SQL: "(" + row + " IN (SELECT " + strings.Join(ys, ", ") + d.clauseOf(both, inner) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
+	y, err := d.Lower(list[0], both.Resolve)
+	if err != nil {
+		return y, err
+	}
+	x, y, ok = lower.Alike(x, y)
+	if !ok {
+		return x, rule.Deny(rule.Subquery, refuse.Shape, "CAST both to one type.", "%s and %s have types that are not compared by IN.", left[0], list[0])
+	}
+	return lower.Expr{SQL: "(" + x.SQL + " IN (SELECT " + y.SQL + d.clauseOf(both, inner) + "))", Type: lower.Type{Kind: lower.Bool}, Nullable: true}, nil
 }
 
 // listOf is the rows of a subquery and what it lists of them.
@@ -290,9 +289,6 @@ func (d *decider) aggregated(both, inner *Relation, a sql.Aggregation) (lower.Ex
 // and the further ones. both has the columns and units of the rows around it first, and no
 // condition or FROM item of theirs; inner is the subquery's alone.
 func (d *decider) beside(n sql.Node, more []sql.Expression) (both, inner *Relation, err error) {
-	if err := d.around.Single(); err != nil {
-		return nil, nil, err
-	}
 	var conds []sql.Expression
 	for {
 		f, ok := n.(*plan.Filter)
@@ -303,15 +299,6 @@ func (d *decider) beside(n sql.Node, more []sql.Expression) (both, inner *Relati
 	}
 	if inner, err = d.Rows(n); err != nil {
 		return nil, nil, err
-	}
-	if inner.IsPrivate() {
-		if err := inner.Single(); err != nil {
-			return nil, nil, err
-		}
-		if !d.around.IsPrivate() || inner.Entity != d.around.Entity {
-			return nil, nil, rule.Deny(rule.JoinEntity, refuse.Shape, "Compare protected tables of one entity.",
-				"A subquery reads persons of another entity than the rows around it.")
-		}
 	}
 	around := *d.around
 	around.where, around.links, around.spared = nil, nil, nil
@@ -325,14 +312,33 @@ func (d *decider) beside(n sql.Node, more []sql.Expression) (both, inner *Relati
 	return both, inner, nil
 }
 
-// proved refuses a subquery whose rows are not proved to be of the person of the row around it.
+// proved refuses a subquery whose rows are not proved to be of one person of the row around it.
 func (d *decider) proved(both, inner *Relation) error {
-	if inner.IsPrivate() && both.pending() {
-		return rule.Deny(rule.Correlated, refuse.Shape,
-			"Compare the unit columns in its WHERE, for example WHERE b.unit = a.unit, or columns that link to the same row; a join of aggregates per person serves, too.",
-			"The subquery over %s would let rows of one person decide about rows of another.", inner.Private[0].Name)
+	if _, ok := both.decides(); ok || !inner.IsPrivate() {
+		return nil
 	}
-	return nil
+	if !slices.ContainsFunc(d.around.Owners(), func(o Owner) bool { return o.Entity == inner.Entity }) {
+		return rule.Deny(rule.JoinEntity, refuse.Shape, "Compare protected tables of one entity.",
+			"A subquery over %s reads persons of another entity than the rows around it.", inner.PrivateNames())
+	}
+	return rule.Deny(rule.Correlated, refuse.Shape,
+		"Compare the unit columns in its WHERE, for example WHERE b.unit = a.unit, or columns that link to the same row; a join of aggregates per person serves, too.",
+		"The subquery over %s would let rows of one person decide about rows of another.", inner.PrivateNames())
+}
+
+// decides returns the unit of the rows around that all units of a subquery are proved to be; false
+// where there is none.
+func (r *Relation) decides() (int, bool) {
+	if r.outside == len(r.units) {
+		return 0, false
+	}
+	of := r.root(r.outside)
+	for i := r.outside; i < len(r.units); i++ {
+		if r.root(i) != of {
+			return 0, false
+		}
+	}
+	return of, of < r.outside
 }
 
 // clauseOf is the FROM and WHERE of a subquery, whose rows have the person of the row around it.
@@ -344,10 +350,13 @@ func (d *decider) clauseOf(both, inner *Relation) string {
 	}
 	rows := *both
 	rows.from = inner.from
-	if inner.IsPrivate() {
-		own, other := both.units[len(d.around.units)].expr.SQL, d.around.units[0].expr.SQL
-		if own != other {
-			rows.where = append(slices.Clone(rows.where), own+" = "+other)
+	if of, ok := both.decides(); ok {
+		rows.where = slices.Clone(rows.where)
+		for _, u := range both.units[both.outside:] {
+			equal := u.expr.SQL + " = " + both.units[of].expr.SQL
+			if u.expr.SQL != both.units[of].expr.SQL && !slices.Contains(rows.where, equal) {
+				rows.where = append(rows.where, equal)
+			}
 		}
 	}
 	return d.Clause(&rows)

@@ -14,9 +14,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 	out := *r
 	out.units = append([]unit(nil), r.units...)
 	out.where = append([]string(nil), r.where...)
-	conds := tree.Conjuncts(cond)
-	// What subqueries decide comes after the equalities that tell whose row it is.
-	slices.SortStableFunc(conds, func(a, b sql.Expression) int { return s.deciding(a) - s.deciding(b) })
+	conds := s.ordinaryFirst(tree.Conjuncts(cond))
 	for _, c := range conds {
 		if text, list, ok, err := s.listed(&out, c); err != nil {
 			return nil, err
@@ -44,10 +42,17 @@ func (r *Relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
 	}
 }
 
-// deciding is 1 for a condition with a subquery, and 0 for another.
-func (s *Writer) deciding(cond sql.Expression) int {
-	if tree.HasSubquery(s.ctx, cond) {
-		return 1
-	}
-	return 0
+// ordinaryFirst puts conditions with subqueries last: after the equalities that tell whose row it
+// is.
+func (s *Writer) ordinaryFirst(conds []sql.Expression) []sql.Expression {
+	slices.SortStableFunc(conds, func(a, b sql.Expression) int {
+		switch x, y := tree.HasSubquery(s.ctx, a), tree.HasSubquery(s.ctx, b); {
+		case x && !y:
+			return 1
+		case y && !x:
+			return -1
+		}
+		return 0
+	})
+	return conds
 }

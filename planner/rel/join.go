@@ -3,10 +3,12 @@ package rel
 import (
 	"slices"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/lower"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
@@ -53,8 +55,12 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	}
 	kind := " CROSS JOIN "
 	var on []string
-	for _, c := range tree.Conjuncts(j.Filter) {
-		p, err := s.predicate(c, out.Resolve)
+	translate := func(c sql.Expression) (lower.Expr, error) { return s.perRow(out, c, true) }
+	if left { // the store has no such condition there
+		translate = func(c sql.Expression) (lower.Expr, error) { return s.predicate(c, out.Resolve) }
+	}
+	for _, c := range s.ordinaryFirst(tree.Conjuncts(j.Filter)) {
+		p, err := translate(c)
 		if err != nil {
 			return nil, err
 		}

@@ -15,8 +15,8 @@ type linkJoin struct {
 //	lineitem AS t1 JOIN orders AS t2 ON t1.order_id = t2.id … orders AS t3 … WHERE t1.order_id = t3.id
 //
 // x is the link's column and y the key that it refers to, and they are equal on all rows. The key
-// is unique, so that the row of t2 is there and is that of t3, and so is its unit. So it is within a
-// subquery where the parent, or another row that refers to it, is of the rows around it.
+// is unique, so that the row of t2 is there and is that of t3, and so is its unit. So it is within
+// a subquery where the parent, or another row that refers to it, is of the rows around it.
 func (r *Relation) spare(child, parent *Column, x, y tag) {
 	at := slices.IndexFunc(r.links, func(j linkJoin) bool { return j.unit == x.unit })
 	around := x.unit >= r.outside && y.unit < r.outside
