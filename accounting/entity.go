@@ -43,10 +43,10 @@ type bound struct {
 }
 
 // boundsOf returns those of the entities, in the order of their names.
-func boundsOf(s *state.State, entityOf map[string]string) []bound {
+func boundsOf(s *state.State, entitiesOf map[string][]string) []bound {
 	tables := map[string][]string{}
-	for _, account := range slices.Sorted(maps.Keys(entityOf)) {
-		if name := entityOf[account]; name != "" {
+	for _, account := range slices.Sorted(maps.Keys(entitiesOf)) {
+		for _, name := range entitiesOf[account] {
 			tables[name] = append(tables[name], account)
 		}
 	}

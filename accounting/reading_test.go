@@ -140,8 +140,8 @@ func TestStatus(t *testing.T) {
 	mustReserve(t, l, "a@%", rho("t", 0.01))
 	mustReserve(t, l, "b@%", rho("t", 0.02))
 	mustReserve(t, l, "b@%", rho("u", 0.005))
-	entityOf := map[string]string{"t": "person", "u": "person", "v": "person", "w": "other", "x": ""}
-	st, err := l.Status(entityOf)
+	entitiesOf := map[string][]string{"t": {"person"}, "u": {"person"}, "v": {"person"}, "w": {"other"}, "x": nil}
+	st, err := l.Status(entitiesOf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,12 +188,12 @@ func TestStatus(t *testing.T) {
 	}
 	mustSet(t, l, "person", true, budget.All, 4, 1e-6, budget.Never)
 	mustSet(t, l, "u", false, budget.All, 3, 1e-6, budget.Day)
-	st, _ = l.Status(entityOf)
+	st, _ = l.Status(entitiesOf)
 	if p := st.Entities[1]; p.Epsilon != 4 || p.Delta != 1e-6 || !p.Capped || p.Window != budget.Never {
 		t.Errorf("capped person %+v", p)
 	}
 	mustSet(t, l, "person", true, budget.All, 40, 1e-6, budget.Never)
-	st, _ = l.Status(entityOf)
+	st, _ = l.Status(entitiesOf)
 	if p := st.Entities[1]; p.Epsilon != 5 || p.Capped || p.Window != "" {
 		t.Errorf("person with a cap that caps nothing %+v", p)
 	}

@@ -155,7 +155,7 @@ func TestEntityBoundInRho(t *testing.T) {
 		if err := l.SetBudget(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		st, err := l.Status(map[string]string{"t": "person", "u": "person"})
+		st, err := l.Status(map[string][]string{"t": {"person"}, "u": {"person"}})
 		if err != nil || len(st.Entities) != 1 {
 			t.Fatal(st, err)
 		}

@@ -39,9 +39,9 @@ type BudgetStatus struct {
 	spent privacy.Amount // of which Spent and SpentCurve are parts
 }
 
-// Status returns where every budget stands, and each entity's bound. entityOf gives the entity of
+// Status returns where every budget stands, and each entity's bound. entitiesOf gives the entity of
 // each table account; tables that it does not name belong to none.
-func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
+func (l *Ledger) Status(entitiesOf map[string][]string) (Status, error) {
 	l.mu.Lock()
 	if l.fault != nil {
 		defer l.mu.Unlock()
@@ -49,7 +49,7 @@ func (l *Ledger) Status(entityOf map[string]string) (Status, error) {
 	}
 	today := max(l.state.LastDay, budget.DateOf(l.now()))
 	positions := positionsOf(l.state, today)
-	bounds := boundsOf(l.state, entityOf)
+	bounds := boundsOf(l.state, entitiesOf)
 	l.mu.Unlock()
 	// The conversions take some 50 µs a line, so no charge waits for them.
 	st := Status{}

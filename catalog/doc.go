@@ -29,6 +29,9 @@
 //   - All tables of an entity and all names of an account have one neighbour relation
 //     (SetNeighbours), which changes only as long as nothing has been charged to any of them. It
 //     stays with the entity when its tables are unprotected, as the losses do.
+//   - A row may belong to a second person, of another entity: a table is protected or linked once
+//     for each. Persons of the two entities are declared to be different people first
+//     (SetDisjoint), for good: somebody who were both would lose more than either is charged for.
 //   - Links and domains follow the table that they refer to when it is renamed. Columns that a
 //     policy rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
 //

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -54,6 +55,7 @@ type stored struct {
 	Row      bool                 `json:"unit_row,omitempty"`
 	Column   string               `json:"unit_column,omitempty"`
 	Link     *storedLink          `json:"link,omitempty"`
+	Also     *storedOwner         `json:"also,omitempty"`
 	Relation string               `json:"neighbours,omitempty"` // missing: add-remove
 	Sized    bool                 `json:"public_size,omitempty"`
 	Domains  map[string]string    `json:"domains,omitempty"`
@@ -67,6 +69,36 @@ type storedLink struct {
 	ParentColumn string `json:"parent_column"`
 }
 
+// storedOwner is the JSON form of the second owner of a table's rows.
+type storedOwner struct {
+	Entity string      `json:"entity"`
+	Column string      `json:"unit_column,omitempty"`
+	Link   *storedLink `json:"link,omitempty"`
+}
+
+// storedState is the JSON form of a state in which entities are declared to be disjoint; that of
+// any other is the list of its tables alone.
+type storedState struct {
+	Tables   []stored    `json:"tables"`
+	Disjoint [][2]string `json:"disjoint_entities"`
+}
+
+// link is the link that is kept; nil for none.
+func (l *storedLink) link() *Link {
+	if l == nil {
+		return nil
+	}
+	return &Link{l.Column, l.Parent, l.ParentColumn}
+}
+
+// kept is the JSON form of a link; nil for none.
+func (l *Link) kept() *storedLink {
+	if l == nil {
+		return nil
+	}
+	return &storedLink{l.Column, l.Parent, l.ParentColumn}
+}
+
 func encode(s *Snapshot) ([]byte, error) {
 	list := make([]stored, 0, len(s.tables))
 	for _, t := range s.All() {
@@ -75,8 +107,9 @@ func encode(s *Snapshot) ([]byte, error) {
 		if t.Relation != AddRemove {
 			r.Relation = t.Relation.String()
 		}
-		if l := t.Unit.Link; l != nil {
-			r.Link = &storedLink{l.Column, l.Parent, l.ParentColumn}
+		r.Link = t.Unit.Link.kept()
+		if o := t.Also; o != nil {
+			r.Also = &storedOwner{o.Entity, o.Unit.Column, o.Unit.Link.kept()}
 		}
 		if len(t.Domains) > 0 {
 			r.Domains = make(map[string]string, len(t.Domains))
@@ -86,18 +119,34 @@ func encode(s *Snapshot) ([]byte, error) {
 		}
 		list = append(list, r)
 	}
-	return json.MarshalIndent(list, "", " ")
+	if len(s.disjoint) == 0 {
+		return json.MarshalIndent(list, "", " ")
+	}
+	pairs := slices.SortedFunc(maps.Keys(s.disjoint), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
+	return json.MarshalIndent(storedState{list, pairs}, "", " ")
 }
 
 func decode(payload []byte, revision uint64) (*Snapshot, error) {
 	dec := json.NewDecoder(bytes.NewReader(payload))
 	dec.DisallowUnknownFields()
-	var list []stored
-	if err := dec.Decode(&list); err != nil {
+	var state storedState
+	var err error
+	if bytes.HasPrefix(payload, []byte("{")) {
+		err = dec.Decode(&state)
+	} else {
+		err = dec.Decode(&state.Tables)
+	}
+	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{revision: revision, tables: make(map[string]Table, len(list))}
-	for _, r := range list {
+	s := &Snapshot{revision: revision, tables: make(map[string]Table, len(state.Tables))}
+	for _, p := range state.Disjoint {
+		if s.disjoint == nil {
+			s.disjoint = map[[2]string]bool{}
+		}
+		s.disjoint[pairOf(p[0], p[1])] = true
+	}
+	for _, r := range state.Tables {
 		state, ok := parseState(r.State)
 		if !ok {
 			return nil, fmt.Errorf("table %q has the unknown state %q", r.Name, r.State)
@@ -108,8 +157,9 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 		}
 		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
 			Unit: Unit{Row: r.Row, Column: r.Column}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
-		if r.Link != nil {
-			t.Unit.Link = &Link{r.Link.Column, r.Link.Parent, r.Link.ParentColumn}
+		t.Unit.Link = r.Link.link()
+		if o := r.Also; o != nil {
+			t.Also = &Owner{o.Entity, Unit{Column: o.Column, Link: o.Link.link()}}
 		}
 		for c, scales := range r.Scales {
 			if len(scales) == 0 || slices.ContainsFunc(scales, func(f float64) bool { return !validScale(f) }) {

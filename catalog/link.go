@@ -9,7 +9,8 @@ import (
 // Link declares a table protected by a foreign key: a row of child belongs to the person that the
 // row of parent belongs to whose parentColumn equals childColumn. The parent is protected, by a
 // unit column or by a link of its own, to any depth; the child gets its entity. parentColumn must
-// be a key that the store enforces, so that a child row has one parent at most.
+// be a key that the store enforces, so that a child row has one parent at most. A child that is
+// protected for another entity gets a second person for each row.
 func (c *Catalog) Link(schema Schema, child, childColumn, parent, parentColumn string) error {
 	name, err := existing(schema, child)
 	if err != nil {
@@ -51,7 +52,8 @@ func (c *Catalog) Link(schema Schema, child, childColumn, parent, parentColumn s
 // acyclic refuses a link from child to parent when parent finds its persons through child.
 func (s *Snapshot) acyclic(child string, parent Table) error {
 	path := []string{child, parent.Name}
-	for at := parent; at.Unit.Link != nil; {
+	// nothing is linked to a table of two
+	for at := parent; at.Unit.Link != nil && at.Also == nil; {
 		at = s.Table(at.Unit.Link.Parent)
 		path = append(path, at.Name)
 		if at.Name == child {

@@ -9,8 +9,9 @@ import (
 // Protect declares a table protected: unit is the column that identifies the person, or RowUnit
 // where each row is one person; entity is the space of persons that it shares with other tables,
 // and whose neighbour relation it gets (add-remove for the first table of an entity). Protecting a
-// table again in the same way changes nothing. Protecting it in another way is refused: Unprotect
-// comes first, so that no single statement weakens a policy.
+// table again in the same way changes nothing. Protecting it by another column and for another
+// entity declares a second person whom each row belongs to. Protecting it in any other way is
+// refused: Unprotect comes first, so that no single statement weakens a policy.
 func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
 	name, err := existing(schema, table)
 	if err != nil {
@@ -39,6 +40,9 @@ func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
 // protect sets the unit and the entity of a table and binds its name to an account.
 func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool, error) {
 	t := s.Table(name)
+	if t.State == Protected && t.Entity != entity && !t.Unit.equal(u) {
+		return s.protectAlso(t, Owner{entity, u})
+	}
 	if t.State == Protected {
 		if t.Unit.equal(u) && t.Entity == entity {
 			return false, nil
@@ -83,10 +87,15 @@ func (c *Catalog) Unprotect(table string) error {
 			return false, refuse.New(refuse.Policy, "The table %s finds its persons through %s.", ch[0].Name, name).
 				With("CALL dp_unprotect('%s') first.", ch[0].Name)
 		}
-		t.State, t.Unit, t.Sized = Undeclared, Unit{}, false
-		s.put(t)
+		s.put(t.undeclared())
 		return true, nil
 	})
+}
+
+// undeclared is the table without its protection.
+func (t Table) undeclared() Table {
+	t.State, t.Unit, t.Also, t.Sized = Undeclared, Unit{}, nil, false
+	return t
 }
 
 // Public declares that a table holds nobody's data: analysts may read its rows.

@@ -91,8 +91,10 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 		}
 	}
 	c.shut(t)
-	if c.charged(t.Entity) {
-		return spent("the entity "+t.Entity, t.Relation)
+	for _, o := range t.Owners() {
+		if c.charged(o.Entity) {
+			return spent("the entity "+o.Entity, t.Relation)
+		}
 	}
 	for _, k := range append(kin, t) {
 		if c.charged(k.Account) {
@@ -116,8 +118,7 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 // than it was planned with.
 func (c *Catalog) shut(t Table) {
 	s := c.Snapshot().clone()
-	t.State, t.Unit, t.Sized = Undeclared, Unit{}, false
-	s.put(t)
+	s.put(t.undeclared())
 	c.current.Store(s)
 }
 
@@ -131,7 +132,7 @@ func spent(what string, r Relation) error {
 func (s *Snapshot) kin(t Table) []Table {
 	var out []Table
 	for _, k := range s.All() {
-		if k.Name != t.Name && (t.Entity != "" && k.Entity == t.Entity || t.Account != "" && k.Account == t.Account) {
+		if k.Name != t.Name && (t.Entity != "" && k.Of(t.Entity) || t.Also != nil && k.Of(t.Also.Entity) || t.Account != "" && k.Account == t.Account) {
 			out = append(out, k)
 		}
 	}
@@ -156,10 +157,14 @@ func (s *Snapshot) verifyRelations() error {
 			return refuse.New(refuse.Policy, "The table %s would have a public number of persons without the relation replace-one.", t.Name).
 				With("CALL dp_set_neighbours('%s', 'replace-one').", t.Name)
 		}
+		second := ""
+		if t.Also != nil {
+			second = t.Also.Entity
+		}
 		for _, by := range []struct {
 			first map[string]Table
 			key   string
-		}{{entities, t.Entity}, {accounts, t.Account}} {
+		}{{entities, t.Entity}, {entities, second}, {accounts, t.Account}} {
 			k, known := by.first[by.key]
 			switch {
 			case by.key == "":

@@ -60,8 +60,9 @@ func rename(s *Snapshot, from, to string) (bool, error) {
 // follow makes links and domains that refer to one table refer to another.
 func (s *Snapshot) follow(from, to string) {
 	for _, t := range s.All() {
-		if l := t.Unit.Link; l != nil && l.Parent == from {
-			t.Unit.Link = &Link{Column: l.Column, Parent: to, ParentColumn: l.ParentColumn}
+		t.Unit = t.Unit.following(from, to)
+		if t.Also != nil {
+			t.Also = &Owner{t.Also.Entity, t.Also.Unit.following(from, to)}
 		}
 		for col, d := range t.Domains {
 			if d.Source != nil && d.Source.Table == from {
@@ -71,6 +72,14 @@ func (s *Snapshot) follow(from, to string) {
 		}
 		s.put(t)
 	}
+}
+
+// following is a unit whose link refers to one table in the place of another.
+func (u Unit) following(from, to string) Unit {
+	if l := u.Link; l != nil && l.Parent == from {
+		u.Link = &Link{Column: l.Column, Parent: to, ParentColumn: l.ParentColumn}
+	}
+	return u
 }
 
 // Dropped tells the catalogue that a table is gone. Call it before the store commits. A protected

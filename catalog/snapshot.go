@@ -12,6 +12,7 @@ import (
 type Snapshot struct {
 	revision uint64 // counts the changes since the catalogue was created
 	tables   map[string]Table
+	disjoint map[[2]string]bool // pairs of entities, each in order: nobody is a person of both
 }
 
 var _ Reader = (*Snapshot)(nil)
@@ -42,6 +43,9 @@ func (s *Snapshot) Entities() []string {
 		if t.Entity != "" {
 			set[t.Entity] = true
 		}
+		if t.Also != nil {
+			set[t.Also.Entity] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(set))
 }
@@ -51,8 +55,19 @@ func (s *Snapshot) Children(table string) []Table {
 	table = strings.ToLower(table)
 	var out []Table
 	for _, t := range s.All() {
-		if l := t.Unit.Link; l != nil && l.Parent == table {
+		if slices.ContainsFunc(t.links(), func(l *Link) bool { return l.Parent == table }) {
 			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// links are the links of a table towards its persons.
+func (t Table) links() []*Link {
+	var out []*Link
+	for _, o := range t.Owners() {
+		if o.Unit.Link != nil {
+			out = append(out, o.Unit.Link)
 		}
 	}
 	return out
@@ -66,15 +81,19 @@ func (s *Snapshot) Uses(table, column string) []string {
 	table, column = strings.ToLower(table), strings.ToLower(column)
 	t := s.Table(table)
 	var out []string
-	if t.Unit.Column == column && column != "" {
-		out = append(out, "the unit column of "+table)
-	}
-	if l := t.Unit.Link; l != nil && l.Column == column {
-		out = append(out, "the link from "+table+" to "+l.Parent)
+	for _, o := range t.Owners() {
+		if o.Unit.Column == column && column != "" {
+			out = append(out, "the unit column of "+table)
+		}
+		if l := o.Unit.Link; l != nil && l.Column == column {
+			out = append(out, "the link from "+table+" to "+l.Parent)
+		}
 	}
 	for _, c := range s.Children(table) {
-		if c.Unit.Link.ParentColumn == column {
-			out = append(out, "the key that "+c.Name+" is linked to")
+		for _, l := range c.links() {
+			if l.Parent == table && l.ParentColumn == column {
+				out = append(out, "the key that "+c.Name+" is linked to")
+			}
 		}
 	}
 	for _, r := range s.readers(table) {
@@ -109,16 +128,21 @@ func (s *Snapshot) readers(table string) []reader {
 
 // clone copies the state for an edit. Tables are values; an edit that changes a map or pointer of
 // one replaces it.
-func (s *Snapshot) clone() *Snapshot { return &Snapshot{s.revision, maps.Clone(s.tables)} }
+func (s *Snapshot) clone() *Snapshot {
+	return &Snapshot{s.revision, maps.Clone(s.tables), maps.Clone(s.disjoint)}
+}
 
 func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
 
 // verify checks the invariants that hold between tables:
 //
 //  1. a protected table has exactly one unit, an account and an entity; no other table has a unit;
-//  2. every link leads to a protected table of the same entity, and links make no cycle;
+//  2. every link leads to a protected table of the same entity and of no other, and links make no
+//     cycle;
 //  3. tables that share an entity or an account, protected or not, have the same neighbour
-//     relation, and only a protected table with replace-one has a public number of persons.
+//     relation, and only a protected table with replace-one has a public number of persons;
+//  4. only a protected table has a second unit, a column or a link, of an entity whose persons are
+//     declared to be others than those of the first.
 func (s *Snapshot) verify() error {
 	for _, t := range s.All() {
 		units := 0
@@ -133,6 +157,9 @@ func (s *Snapshot) verify() error {
 		case t.State != Protected && units != 0:
 			return refuse.New(refuse.Policy, "The table %s would have a unit but no protection.", t.Name).With("Protect the table first.")
 		}
+		if err := s.verifySecond(t); err != nil {
+			return err
+		}
 		if err := s.verifyLinks(t); err != nil {
 			return err
 		}
@@ -140,23 +167,50 @@ func (s *Snapshot) verify() error {
 	return s.verifyRelations()
 }
 
+// verifySecond checks invariant 4.
+func (s *Snapshot) verifySecond(t Table) error {
+	switch o := t.Also; {
+	case o == nil:
+		return nil
+	case t.State != Protected || o.Entity == t.Entity || o.Unit.Row || (o.Unit.Column == "") == (o.Unit.Link == nil):
+		return refuse.New(refuse.Policy, "The second unit of %s would be incomplete.", t.Name).With("Protect the table with one unit and one entity.")
+	case !s.Disjoint(t.Entity, o.Entity):
+		return notDisjoint(t.Entity, o.Entity)
+	}
+	return nil
+}
+
+// verifyLinks checks invariant 2.
 func (s *Snapshot) verifyLinks(t Table) error {
-	seen := map[string]bool{t.Name: true}
-	for at := t; at.Unit.Link != nil; {
-		p := s.Table(at.Unit.Link.Parent)
+	for _, o := range t.Owners() {
+		if err := s.verifyPath(t.Name, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyPath checks the links from a table to one of its persons.
+func (s *Snapshot) verifyPath(table string, o Owner) error {
+	seen := map[string]bool{table: true}
+	for at, l := table, o.Unit.Link; l != nil; {
+		p := s.Table(l.Parent)
 		switch {
 		case p.State != Protected:
-			return refuse.New(refuse.Policy, "The table %s would be linked to %s, which is not protected.", at.Name, p.Name).
+			return refuse.New(refuse.Policy, "The table %s would be linked to %s, which is not protected.", at, p.Name).
 				With("Protect or link the parent first: CALL dp_protect('%s', unit_column, entity).", p.Name)
-		case p.Entity != at.Entity:
-			return refuse.New(refuse.Policy, "The table %s of entity %s would be linked to %s of entity %s.", at.Name, at.Entity, p.Name, p.Entity).
+		case p.Also != nil:
+			return refuse.New(refuse.Policy, "The table %s would be linked to %s, whose rows belong to two persons.", at, p.Name).
+				With("Link to tables of one entity each, one link for each person.")
+		case p.Entity != o.Entity:
+			return refuse.New(refuse.Policy, "The table %s of entity %s would be linked to %s of entity %s.", at, o.Entity, p.Name, p.Entity).
 				With("Link to a table of the same entity.")
 		case seen[p.Name]:
-			return refuse.New(refuse.Policy, "The links from %s would come back to %s and never reach a person.", t.Name, p.Name).
+			return refuse.New(refuse.Policy, "The links from %s would come back to %s and never reach a person.", table, p.Name).
 				With("Link towards the table that has the unit column.")
 		}
 		seen[p.Name] = true
-		at = p
+		at, l = p.Name, p.Unit.Link
 	}
 	return nil
 }

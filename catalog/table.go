@@ -40,6 +40,9 @@ type Table struct {
 	// the space of units; kept with the account after unprotecting, so look at State first
 	Entity string
 	Unit   Unit
+	// Also is a second person whom each row belongs to, of another entity; nil: none. Only a
+	// protected table has one.
+	Also *Owner
 	// Relation is the neighbour relation of the table's losses, the same for all tables of its
 	// entity.
 	Relation Relation
@@ -60,6 +63,29 @@ type Unit struct {
 	Row    bool   // each row is one person
 	Column string // the column that identifies the person
 	Link   *Link  // the person is the one that the parent row belongs to
+}
+
+// Owner is a person whom each row of a table belongs to.
+type Owner struct {
+	Entity string
+	Unit   Unit // a column or a link
+}
+
+// Owners are the persons whom each row belongs to; none of a table that is not protected.
+func (t Table) Owners() []Owner {
+	if t.State != Protected {
+		return nil
+	}
+	list := []Owner{{t.Entity, t.Unit}}
+	if t.Also != nil {
+		list = append(list, *t.Also)
+	}
+	return list
+}
+
+// Of reports whether the table belongs to an entity, or did before it was unprotected.
+func (t Table) Of(entity string) bool {
+	return t.Entity == entity || t.Also != nil && t.Also.Entity == entity
 }
 
 // Link is a foreign key that leads towards the unit: Column refers to ParentColumn, a primary or
@@ -114,4 +140,6 @@ type Defaults struct {
 type Reader interface {
 	// Table returns the policy of schema.table; a table without one is Undeclared.
 	Table(name string) Table
+	// Disjoint reports whether a DBA has declared that nobody is a person of both entities.
+	Disjoint(entity, other string) bool
 }

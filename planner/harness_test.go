@@ -112,6 +112,13 @@ func (p policies) Table(name string) catalog.Table {
 	return t
 }
 
+// Disjoint implements catalog.Reader: a table of no name stands for each pair, in either order.
+func (p policies) Disjoint(a, b string) bool {
+	_, ok := p["disjoint "+a+" "+b]
+	_, back := p["disjoint "+b+" "+a]
+	return ok || back
+}
+
 // harness is one engine with a planner over stubs.
 type harness struct {
 	t        testing.TB
@@ -274,6 +281,7 @@ func refusalText(err error) string {
 // policy runs one policy command:
 //
 //	protect TABLE UNIT|row ENTITY, public TABLE, link CHILD COLUMN PARENT COLUMN,
+//	also CHILD COLUMN PARENT COLUMN (a second person), disjoint ENTITY ENTITY,
 //	domain TABLE COLUMN JSON, defaults TABLE JSON, source TABLE COLUMN JSON,
 //	set NAME VALUE, unset NAME, raw on|off, dba on|off,
 //	memory QUERY STORE, in MiB, pure ACCOUNT|entity:NAME on|off
@@ -304,6 +312,11 @@ func (h *harness) policy(line string) error {
 		parent := h.policies.Table(arg(3))
 		t.State, t.Entity = catalog.Protected, parent.Entity
 		t.Unit = catalog.Unit{Link: &catalog.Link{Column: arg(2), Parent: arg(3), ParentColumn: arg(4)}}
+	case "also":
+		t.Also = &catalog.Owner{Entity: h.policies.Table(arg(3)).Entity, Unit: catalog.Unit{Link: &catalog.Link{Column: arg(2), Parent: arg(3), ParentColumn: arg(4)}}}
+	case "disjoint":
+		t.Name, t.Account = "", ""
+		name = "disjoint " + arg(1) + " " + arg(2)
 	case "entity":
 		t.Entity = arg(2)
 	case "neighbours":

@@ -32,18 +32,23 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 		},
 		"all other keys in the first scan":              func(s *plan.Statement) { s.Releases[0].Aggregates[0].Scan = 0 },
 		"a selection for more groups than are paid for": func(s *plan.Statement) { s.Releases[0].PerUnit++ },
+		"rows of two persons of whom one is not charged for": func(s *plan.Statement) {
+			s.Releases[0].Entities, s.Entities = s.Releases[0].Entities[:1], s.Entities[:1]
+		},
 	} {
 		query := public
 		if strings.Contains(name, "keys of persons") || strings.Contains(name, "selection") {
 			query = selected
 		} else if strings.Contains(name, "all other keys") {
 			query = other
+		} else if strings.Contains(name, "two persons") {
+			query = "SELECT COUNT(*) FROM t, s WHERE t.x = s.x"
 		}
 		h := newHarness(t)
-		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT)"); out != "ok" {
+		if out := h.define("CREATE TABLE t (person BIGINT, g INT, x INT);\nCREATE TABLE s (shop BIGINT, x INT)"); out != "ok" {
 			t.Fatal(out)
 		}
-		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]"); out != "ok" {
+		if out := h.declare("protect shop.t person person\ndomain shop.t g [1,2,3]\nprotect shop.s shop shop\ndisjoint person shop"); out != "ok" {
 			t.Fatal(out)
 		}
 		run := func(spoil func(*plan.Statement)) error {

@@ -19,7 +19,7 @@ type Ledger interface {
 	ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error
 	Budgets() []budget.Budget
 	Note(principal, kind, text string) error
-	Status(entityOf map[string]string) (accounting.Status, error)
+	Status(entitiesOf map[string][]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
 	Count(ctx context.Context, f accounting.Filter) (entries, lines uint64, err error)
 	Recheck(ctx context.Context) (accounting.Rechecked, error)

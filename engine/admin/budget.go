@@ -175,12 +175,18 @@ func public(err error) error {
 		With("Use CALL dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, 'never' | 'day' | 'week' | 'month').")
 }
 
-// entities gives the entity of each table account, as the ledger wants it for its bounds.
-func entities(s *catalog.Snapshot) map[string]string {
-	m := map[string]string{}
+// entities gives the entities of each table account, as the ledger wants them for its bounds.
+func entities(s *catalog.Snapshot) map[string][]string {
+	m := map[string][]string{}
 	for _, t := range s.All() {
-		if t.Account != "" {
-			m[t.Account] = t.Entity
+		add := func(entity string) {
+			if t.Account != "" && entity != "" && !slices.Contains(m[t.Account], entity) {
+				m[t.Account] = append(m[t.Account], entity)
+			}
+		}
+		add(t.Entity)
+		for _, o := range t.Owners() {
+			add(o.Entity)
 		}
 	}
 	return m

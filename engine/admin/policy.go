@@ -60,3 +60,7 @@ func (a *Admin) setDefaults(ctx *sql.Context, table string, args []string) error
 func (a *Admin) setNeighbours(_ *sql.Context, table string, args []string) error {
 	return a.o.Catalog.SetNeighbours(table, strings.TrimSpace(args[0]))
 }
+
+func (a *Admin) setDisjoint(_ *sql.Context, args []string) error {
+	return a.o.Catalog.SetDisjoint(strings.TrimSpace(args[0]), strings.TrimSpace(args[1]))
+}

@@ -78,6 +78,9 @@ var policyProcedures = []procedure{
 	policy(2, Procedure{"dp_set_neighbours", "dp_set_neighbours(table, relation)",
 		"Sets which databases are neighbours: 'add-remove', one person more or less, or 'replace-one', one person's rows exchanged, which also declares that the number of persons in the table is public. All tables of an entity have one relation; it changes only while nothing has been charged to them.",
 		"CALL dp_set_neighbours('shop.orders', 'replace-one')"}, (*Admin).setNeighbours),
+	fixed(2, Procedure{"dp_set_disjoint", "dp_set_disjoint(entity, entity)",
+		"Declares that nobody is a person of both entities: a table may then belong to both, by one dp_protect or dp_link for each, and joins of their tables are answered. Somebody who were both would lose up to four times what is charged.",
+		"CALL dp_set_disjoint('customer', 'supplier')"}, (*Admin).setDisjoint),
 }
 
 // Procedures lists the procedures in the order of the documentation.

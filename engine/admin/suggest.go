@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,10 @@ func (a *Admin) suggestDomains(ctx *sql.Context, args []string) ([]sql.Row, erro
 	for _, c := range a.o.Columns(ctx, name) {
 		column := strings.ToLower(c.Name)
 		_, declared := policy.Domains[column]
-		if declared || column == policy.Unit.Column || policy.Unit.Link != nil && column == policy.Unit.Link.Column {
+		names := func(o catalog.Owner) bool {
+			return column == o.Unit.Column || o.Unit.Link != nil && column == o.Unit.Link.Column
+		}
+		if declared || slices.ContainsFunc(policy.Owners(), names) {
 			continue
 		}
 		json, frees := a.suggestion(ctx, snapshot, name, c)

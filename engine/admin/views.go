@@ -127,15 +127,6 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 				row[9] = "public"
 			}
 		}
-		switch u := t.Unit; {
-		case u.Row:
-			row[2] = "row"
-		case u.Column != "":
-			row[2], row[3] = "column", a.lettered(ctx, t.Name, u.Column)
-		case u.Link != nil:
-			row[2], row[3] = "link", a.lettered(ctx, t.Name, u.Link.Column)
-			row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)
-		}
 		if t.Defaults != (catalog.Defaults{}) {
 			text, err := json.Marshal(t.Defaults)
 			if err != nil {
@@ -143,9 +134,29 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 			}
 			row[10] = string(text)
 		}
-		out = append(out, row)
+		if t.State != catalog.Protected {
+			out = append(out, row)
+		}
+		for _, o := range t.Owners() {
+			out = append(out, a.ownerRow(ctx, slices.Clone(row), t.Name, o))
+		}
 	}
 	return out, nil
+}
+
+// ownerRow is the row of a protected table for a person whom its rows belong to.
+func (a *Admin) ownerRow(ctx *sql.Context, row sql.Row, table string, o catalog.Owner) sql.Row {
+	row[6] = o.Entity
+	switch u := o.Unit; {
+	case u.Row:
+		row[2] = "row"
+	case u.Column != "":
+		row[2], row[3] = "column", a.lettered(ctx, table, u.Column)
+	case u.Link != nil:
+		row[2], row[3] = "link", a.lettered(ctx, table, u.Link.Column)
+		row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)
+	}
+	return row
 }
 
 // lettered is a column's name in the letters that its table has it in, where the store has it.

@@ -21,7 +21,7 @@ var assets embed.FS
 
 // Ledger is what the pages need of the account; [*accounting.Ledger] is one.
 type Ledger interface {
-	Status(entityOf map[string]string) (accounting.Status, error)
+	Status(entitiesOf map[string][]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
 	Burndown(account string, entity bool, principal string, from, to time.Time) []accounting.DaySpent
 }

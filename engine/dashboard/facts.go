@@ -52,12 +52,14 @@ func Names(s *catalog.Snapshot) map[string][]string {
 	return names
 }
 
-// Entities returns the entity of each account that a protected table has.
-func Entities(s *catalog.Snapshot) map[string]string {
-	of := map[string]string{}
+// Entities returns the entities of each account that a protected table has.
+func Entities(s *catalog.Snapshot) map[string][]string {
+	of := map[string][]string{}
 	for _, t := range s.All() {
-		if t.State == catalog.Protected {
-			of[t.Account] = t.Entity
+		for _, o := range t.Owners() {
+			if !slices.Contains(of[t.Account], o.Entity) {
+				of[t.Account] = append(of[t.Account], o.Entity)
+			}
 		}
 	}
 	return of

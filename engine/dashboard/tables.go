@@ -112,7 +112,7 @@ func (d *Dashboard) entity(r *http.Request) (string, any, error) {
 		}
 	}
 	for _, t := range f.tables {
-		if t.Entity == name && t.State == catalog.Protected {
+		if t.Of(name) && t.State == catalog.Protected {
 			p.Tables = append(p.Tables, t)
 		}
 	}

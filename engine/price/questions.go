@@ -12,7 +12,7 @@ import (
 func DefaultLoss(policies func() *catalog.Snapshot) accounting.DefaultLoss {
 	return func(account string, entity, pure bool) (loss privacy.Loss, ok bool) {
 		for _, t := range policies().All() {
-			if t.State != catalog.Protected || entity && t.Entity != account || !entity && t.Account != account {
+			if t.State != catalog.Protected || entity && !t.Of(account) || !entity && t.Account != account {
 				continue
 			}
 			l, planned := settings.DefaultLoss(t, pure)

@@ -309,9 +309,11 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 	seen := map[string]bool{}
 	for _, t := range d.Tables() {
 		r.Tables = append(r.Tables, t.Policy.Account)
-		if !seen[t.Policy.Entity] {
-			seen[t.Policy.Entity] = true
-			r.Entities = append(r.Entities, t.Policy.Entity)
+		for _, o := range t.Policy.Owners() {
+			if !seen[o.Entity] {
+				seen[o.Entity] = true
+				r.Entities = append(r.Entities, o.Entity)
+			}
 		}
 	}
 	if d.Relation.Shared() {

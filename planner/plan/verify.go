@@ -40,7 +40,8 @@ func (b *brokenPlan) Unwrap() []error {
 //     in, and times what an exchange of units takes under the relation, plus the loss of its key
 //     selection. It has a pure ε if and only if these have, and it is their sum.
 //  4. Each protected table that a release touches, and each of its entities, is charged with the
-//     sum of the losses of those releases.
+//     sum of the losses of those releases. The entities are those of all persons whom a row belongs
+//     to.
 //  5. Without a key selection the number of groups is the product of the keys' domains.
 //  6. Groups per unit are bounded by the scans wherever a unit may be in more groups than its loss
 //     is multiplied by. Where the keys follow from the unit it is in one.
@@ -129,6 +130,11 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 func (r *Release) verify() error {
 	if len(r.Tables) == 0 || len(r.Entities) == 0 || len(r.Scans) == 0 || len(r.Reads) == 0 {
 		return fmt.Errorf("invariant 2: %d tables, %d entities, %d scans, %d reads", len(r.Tables), len(r.Entities), len(r.Scans), len(r.Reads))
+	}
+	for _, o := range r.Owners {
+		if !slices.Contains(r.Entities, o) {
+			return fmt.Errorf("invariant 4: rows belong to persons of %s, who are not charged for", o)
+		}
 	}
 	need := privacy.Loss{}
 	for _, a := range r.Aggregates {

@@ -35,12 +35,7 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	}
 	across := left && l.IsPrivate() && r.IsPrivate()
 	if across {
-		for _, side := range []*Relation{l, r} {
-			if err := side.Single(); err != nil {
-				return nil, err
-			}
-		}
-		if l.Entity != r.Entity {
+		if l.Shared() || r.Shared() || l.Entity != r.Entity {
 			return nil, outerJoin(l, r)
 		}
 	}

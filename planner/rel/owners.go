@@ -1,6 +1,7 @@
 package rel
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,8 +51,11 @@ func (s *Writer) CheckOwners(r *Relation) error {
 		return rule.Deny(rule.Owners, refuse.Shape, "Add equalities of the unit columns to the join, for example ON a.unit = b.unit, until two persons or fewer are left.",
 			"Each row of a join of %s would belong to %d persons, and what one of them can change is not bounded for more than two.", r.PrivateNames(), len(owners))
 	case owners[0].Entity != owners[1].Entity:
-		return rule.Deny(rule.JoinEntity, refuse.Shape, "Join protected tables of one entity.",
-			"The protected tables %s have different entities.", r.PrivateNames())
+		if !s.Catalog.Disjoint(owners[0].Entity, owners[1].Entity) {
+			return rule.Deny(rule.JoinEntity, refuse.Shape,
+				fmt.Sprintf("If nobody is both, a DBA says so: CALL dp_set_disjoint('%s', '%s'). Else join protected tables of one entity.", owners[0].Entity, owners[1].Entity),
+				"The protected tables %s belong to the entities %s and %s, and somebody who is a person of both would lose more than is charged.", r.PrivateNames(), owners[0].Entity, owners[1].Entity)
+		}
 	case !sameNames(owners[0].Expr.Type, owners[1].Expr.Type):
 		return rule.Deny(rule.Owners, refuse.Shape, "A DBA gives the unit columns of the entity one type.",
 			"The protected tables %s name the persons of the entity %s in columns of different types, so that one person cannot be told from two.", r.PrivateNames(), r.Entity)

@@ -66,8 +66,16 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 	r.Entity = policy.Entity
 	r.Private = []Protected{{ref.String(), policy}}
 	r.bare = r.from
-	if err := s.unit(r, t, policy, alias); err != nil {
-		return nil, err
+	for i := range r.Columns {
+		for unit := range policy.Owners() {
+			r.Columns[i].tags = append(r.Columns[i].tags, tag{tagSelf, ref.String() + "." + strings.ToLower(r.Columns[i].Name), unit})
+		}
+	}
+	own := r.from
+	for _, o := range policy.Owners() {
+		if err := s.unit(r, t, o, alias, own); err != nil {
+			return nil, err
+		}
 	}
 	if r.Unique {
 		r.Columns = fixAll(r.Columns)
@@ -75,54 +83,49 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 	return r, nil
 }
 
-// unit finds the person of each row: the row itself, a column, or through links the parent's.
-func (s *Writer) unit(r *Relation, t stored.Table, policy catalog.Table, alias string) error {
-	self := t.StoreRef().String()
-	for i := range r.Columns {
-		r.Columns[i].tags = append(r.Columns[i].tags, tag{tagSelf, self + "." + strings.ToLower(r.Columns[i].Name), 0})
-	}
-	if l := policy.Unit.Link; l != nil {
+// unit finds a person of each row of a table, read as own: the row itself, a column, or through
+// links the parent's.
+func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own string) error {
+	self, at := t.StoreRef().String(), len(r.units)
+	if l := o.Unit.Link; l != nil {
 		for i := range r.Columns {
 			if strings.EqualFold(r.Columns[i].Name, l.Column) {
-				r.Columns[i].tags = append(r.Columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), 0})
+				r.Columns[i].tags = append(r.Columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), at})
 			}
 		}
 	}
-	column, own := alias, r.from
+	column, before := alias, r.from
 	defer func() {
-		if text := strings.TrimPrefix(r.from, own); text != "" {
-			r.links = []linkJoin{{own: own, text: text}}
+		if text := strings.TrimPrefix(r.from, before); text != "" {
+			r.links = append(r.links, linkJoin{own: own, text: text, unit: at})
 		}
 	}()
-	for depth := 0; ; depth++ {
+	for depth, of := 0, o.Unit; ; depth++ {
 		switch {
-		case policy.State != catalog.Protected || policy.Entity != r.Entity:
-			return rule.Deny(rule.PolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
-				"The table that %s is linked to is not a protected table of entity %s.", self, r.Entity)
-		case policy.Unit.Row:
-			r.units = []unit{{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, entity: r.Entity}}
+		case of.Row:
+			r.units = append(r.units, unit{lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, at, o.Entity})
 			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
 			return nil
-		case policy.Unit.Column != "":
-			e, ok := readNamed(t, column, policy.Unit.Column)
+		case of.Column != "":
+			e, ok := readNamed(t, column, of.Column)
 			if !ok {
 				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
-					"The unit column %s of %s is missing or cannot be compared.", policy.Unit.Column, t.StoreRef())
+					"The unit column %s of %s is missing or cannot be compared.", of.Column, t.StoreRef())
 			}
-			r.units = []unit{{expr: e, entity: r.Entity}}
-			r.Unique = depth == 0 && isPrimary(s.ctx, t, policy.Unit.Column)
+			r.units = append(r.units, unit{e, at, o.Entity})
+			r.Unique = depth == 0 && at == 0 && isPrimary(s.ctx, t, of.Column)
 			for i := range r.Columns {
-				if s.isUnitColumn(r, i, self, policy, depth) {
-					r.Columns[i].tags = append(r.Columns[i].tags, tag{tagUnit, r.Entity, 0})
+				if isUnitColumn(r.Columns[i], at, self, t.StoreRef().String(), of.Column, depth) {
+					r.Columns[i].tags = append(r.Columns[i].tags, tag{tagUnit, o.Entity, at})
 				}
 			}
 			return nil
-		case policy.Unit.Link == nil || depth >= MaxLinkDepth:
+		case of.Link == nil || depth >= MaxLinkDepth:
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
 				"The links of %s do not lead to a unit.", self)
 		}
-		l := policy.Unit.Link
+		l := of.Link
 		parent, ok := s.Find(l.Parent)
 		if !ok {
 			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA declares the links again with dp_link.",
@@ -136,25 +139,33 @@ func (s *Writer) unit(r *Relation, t stored.Table, policy catalog.Table, alias s
 				"The link from %s to %s has columns that cannot be compared.", t.StoreRef(), l.Parent)
 		}
 		r.from += " JOIN " + sqltext.StoreTable(parent.StoreRef().Schema, parent.StoreRef().Name) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
-		t, column, policy = parent, next, s.Catalog.Table(l.Parent)
-		if err := s.define(t, policy); err != nil {
+		policy := s.Catalog.Table(l.Parent)
+		if err := s.define(parent, policy); err != nil {
 			return err
 		}
+		if policy.State != catalog.Protected || policy.Entity != o.Entity || policy.Also != nil {
+			return rule.Deny(rule.PolicyEntity, refuse.Policy, "A DBA declares the parent protected with the same entity.",
+				"The table that %s is linked to is not a protected table of entity %s.", self, o.Entity)
+		}
+		t, column, of = parent, next, policy.Unit
 		r.joined = true
 		r.Reads = append(r.Reads, parent.StoreRef())
 		r.Private = append(r.Private, Protected{l.Parent, policy})
 	}
 }
 
-// isUnitColumn reports whether column i holds the unit itself: it is the unit column, or the last
-// link of the chain refers to it.
-func (s *Writer) isUnitColumn(r *Relation, i int, self string, policy catalog.Table, depth int) bool {
-	name := strings.ToLower(policy.Unit.Column)
-	for _, t := range r.Columns[i].tags {
+// isUnitColumn reports whether a column holds unit at itself: it is the unit column, or the last
+// link of the chain refers to it. unit is the unit column of the table at the end of the chain.
+func isUnitColumn(c Column, at int, self, last, unit string, depth int) bool {
+	name := strings.ToLower(unit)
+	for _, t := range c.tags {
+		if t.unit != at {
+			continue
+		}
 		if depth == 0 && t.kind == tagSelf && t.key == self+"."+name {
 			return true
 		}
-		if depth == 1 && t.kind == tagLink && t.key == policy.Name+"."+name {
+		if depth == 1 && t.kind == tagLink && t.key == last+"."+name {
 			return true
 		}
 	}

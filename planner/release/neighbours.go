@@ -12,8 +12,11 @@ import (
 // Neighbours is the neighbour relation under which an aggregation's loss holds, and what follows
 // from it.
 //
-// All tables of one entity have the same relation, and an aggregation touches tables of one entity.
-// Under replace-one the number of units of a table is public, and one unit's rows are exchanged:
+// All tables of one entity have the same relation. An aggregation touches tables of one entity, or
+// of two where its rows belong to a person of each: then it is replace-one where either is, for an
+// estimator of it holds under add-remove as well (package flow; a removal from a group costs one
+// part of what an exchange may). Under replace-one the number of units of a table is public, and
+// one unit's rows are exchanged:
 //
 //   - An aggregate over the whole of one table, without groups, over a value that every row has,
 //     knows its number of persons: it is Sized. With a condition, a join or a value that may be

@@ -59,8 +59,13 @@ func Find(ctx *sql.Context, a *analyzer.Analyzer, name string) (Table, bool) {
 // Definition returns the definition of a table under a policy.
 func Definition(ctx *sql.Context, t Table, p catalog.Table) plan.Definition {
 	text := fmt.Sprintf("%q %+v %d %q %q %t %q %d %t", t.StoreRef().String(), t.StoreColumns(), p.State, p.Account, p.Entity, p.Unit.Row, p.Unit.Column, p.Relation, p.Sized)
-	if p.Unit.Link != nil {
-		text += fmt.Sprintf(" %+v", *p.Unit.Link)
+	for i, o := range p.Owners() {
+		if i > 0 {
+			text += fmt.Sprintf(" and %q %q", o.Entity, o.Unit.Column)
+		}
+		if o.Unit.Link != nil {
+			text += fmt.Sprintf(" %+v", *o.Unit.Link)
+		}
 	}
 	if k, ok := t.(sql.PrimaryKeyTable); ok {
 		text += fmt.Sprint(" ", k.PrimaryKeySchema(ctx).PkOrdinals)
