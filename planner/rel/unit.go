@@ -50,6 +50,10 @@ func (r *Relation) pending() bool {
 // Single checks that one unit is left, where the relation is used by anything but a condition.
 func (r *Relation) Single() error {
 	if r.IsPrivate() && r.pending() {
+		if i := slices.IndexFunc(r.Private, func(p Protected) bool { return p.Policy.Also != nil }); i >= 0 {
+			return rule.Deny(rule.JoinUnit, refuse.Shape, "Count and add up its rows with inner joins and conditions.",
+				"The rows of %s belong to two persons each, and what this part would make of them would not.", r.Private[i].Name)
+		}
 		return rule.Deny(rule.JoinUnit, refuse.Shape,
 			"Add an equality of the unit columns to the join, for example ON a.unit = b.unit.",
 			"The protected tables %s are not joined on their unit.", r.PrivateNames())
