@@ -73,10 +73,6 @@ type Binder struct {
 	// Rows names long operands by rows of one value instead of lambdas, in which the store takes
 	// neither subqueries nor columns of the query around one.
 	Rows bool
-	// Public says that the statement reads public tables alone: short plain texts are literals, by
-	// which the store estimates how many rows there will be, and a condition on days is one on the
-	// column itself, by which it leaves parts of a table out.
-	Public bool
 }
 
 // Bind adds a value and returns its place holder, which may be used more than once.

@@ -34,8 +34,9 @@ func (l *lowerer) isTruth(x Expr) Expr {
 	return boolean("("+x.SQL+" <> 0)", x)
 }
 
-// junction translates a chain of AND or of OR as one list, however deep the tree is.
-func (l *lowerer) junction(e sql.Expression, word string) (Expr, error) {
+// junction translates a chain of AND or of OR as one list, however deep the tree is, each operand by
+// itself.
+func (l *lowerer) junction(e sql.Expression, word string, operand func(sql.Expression) (Expr, error)) (Expr, error) {
 	var operands []sql.Expression
 	var collect func(sql.Expression)
 	collect = func(e sql.Expression) {
@@ -59,7 +60,7 @@ func (l *lowerer) junction(e sql.Expression, word string) (Expr, error) {
 	parts := make([]string, len(operands))
 	xs := make([]Expr, len(operands))
 	for i, o := range operands {
-		x, err := l.truth(o)
+		x, err := operand(o)
 		if err != nil {
 			return x, err
 		}

@@ -44,18 +44,11 @@ func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, e
 
 // LowerPredicate translates a condition into a BOOLEAN with MySQL's truth of numbers and strings.
 // It is meant for places where the store itself takes NULL as false: WHERE, ON, HAVING, WHEN and
-// FILTER. It adds no test for NULL, so that the store can use it for pruning.
+// FILTER. It adds no test for NULL, and a condition on days is one on the column itself: by both the
+// store leaves parts of a table out.
 func LowerPredicate(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b, cols: cols}
-	if b.Public {
-		if x, ok, err := l.pruning(e); ok || err != nil {
-			if err != nil {
-				return Expr{}, err
-			}
-			return l.finish(x)
-		}
-	}
-	x, err := l.truth(e)
+	x, err := l.nested(e, l.condition)
 	if err != nil {
 		return Expr{}, err
 	}
@@ -92,7 +85,8 @@ func (l *lowerer) hold(s string) string {
 
 var mark = regexp.MustCompile("\x00([0-9]+)\x00")
 
-// finish guards the result and binds the text constants that it uses.
+// finish guards the result and writes the text constants that it uses: short plain ones as they are,
+// the others bound.
 func (l *lowerer) finish(x Expr) (Expr, error) {
 	x = l.tight(x)
 	if len(x.SQL) > maxSQL {
@@ -103,7 +97,7 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 		return mark.ReplaceAllStringFunc(sql, func(m string) string {
 			if bound[m] == "" {
 				n, _ := strconv.Atoi(strings.Trim(m, "\x00"))
-				if t := l.texts[n]; l.b.Public && len(t) <= maxLiteral && !strings.ContainsFunc(t, func(r rune) bool { return !plainLetter(r) && !strings.ContainsRune("-#_", r) }) {
+				if t := l.texts[n]; len(t) <= maxLiteral && !strings.ContainsFunc(t, func(r rune) bool { return !plainLetter(r) && !strings.ContainsRune("-#_", r) }) {
 					bound[m] = "'" + t + "'"
 				} else {
 					bound[m] = l.b.Bind(t)
@@ -120,12 +114,15 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 }
 
 // expr dispatches on the node.
-func (l *lowerer) expr(e sql.Expression) (Expr, error) {
+func (l *lowerer) expr(e sql.Expression) (Expr, error) { return l.nested(e, l.node) }
+
+// nested translates a node within the bounds of depth and size.
+func (l *lowerer) nested(e sql.Expression, node func(sql.Expression) (Expr, error)) (Expr, error) {
 	if l.depth++; l.depth > maxDepth {
 		return Expr{}, refuse.New(refuse.Expression, "The expression is nested deeper than %d levels.", maxDepth)
 	}
 	defer func() { l.depth-- }()
-	x, err := l.node(e)
+	x, err := node(e)
 	if err == nil && len(x.SQL) > maxSQL {
 		err = refuse.New(refuse.Expression, "The expression is too large.")
 	}
@@ -169,9 +166,9 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	case *expression.Like:
 		return l.like(e)
 	case *expression.And:
-		return l.junction(e, " AND ")
+		return l.junction(e, " AND ", l.truth)
 	case *expression.Or:
-		return l.junction(e, " OR ")
+		return l.junction(e, " OR ", l.truth)
 	case *expression.Xor:
 		return l.xor(e)
 	case *expression.Not:

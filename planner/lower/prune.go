@@ -7,22 +7,41 @@ import (
 	"scrim/planner/tree"
 )
 
-// pruning translates a condition that compares a column of days or moments, as it is read, with a
-// constant, to one on the column itself: false where the comparison is NULL, because a column
-// outside the years 1 to 9999 is read as NULL. ok is false for other conditions. It is for
-// conditions that stand by themselves, where NULL is false.
+// condition translates what stands where NULL is false: a condition by itself, and the operands of
+// AND and OR in it. One that compares a column of days or moments, as it is read, with a constant
+// becomes one on the column itself: false where the comparison is NULL, because a column outside the
+// years 1 to 9999 is read as NULL.
+func (l *lowerer) condition(e sql.Expression) (Expr, error) {
+	operand := func(e sql.Expression) (Expr, error) { return l.nested(e, l.condition) }
+	switch e.(type) {
+	case *expression.And:
+		return l.junction(e, " AND ", operand)
+	case *expression.Or:
+		return l.junction(e, " OR ", operand)
+	}
+	if x, ok, err := l.pruning(e); ok || err != nil {
+		return x, err
+	}
+	return l.truth(e)
+}
+
+// pruning is condition of a comparison of such a column with a constant; ok is false for others.
 func (l *lowerer) pruning(e sql.Expression) (x Expr, ok bool, err error) {
 	switch e := e.(type) {
 	case *expression.Between:
 		return l.pruningPair(">=", e.Val, e.Lower, "<=", e.Upper)
-	case *expression.Equals:
-		return l.pruningPair("=", e.Left(), e.Right(), "", nil)
-	case *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual:
+	case *expression.Equals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan, *expression.GreaterThanOrEqual:
 		c := e.(expression.Comparer)
+		if len(tree.Fields(l.ctx, c.Left())) == 0 {
+			return l.pruningPair(turned[operator(c)], c.Right(), c.Left(), "", nil)
+		}
 		return l.pruningPair(operator(c), c.Left(), c.Right(), "", nil)
 	}
 	return Expr{}, false, nil
 }
+
+// turned are the comparisons of the same operands in the other order.
+var turned = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 // pruningPair is left op right, AND left op2 right2 where there is one.
 func (l *lowerer) pruningPair(op string, left, right sql.Expression, op2 string, right2 sql.Expression) (Expr, bool, error) {

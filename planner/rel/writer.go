@@ -79,7 +79,7 @@ func (s *Writer) NewID() sql.ColumnId {
 // Begin starts the generation of a scan: fresh values and aliases, so that the same subtree always
 // gives the same text.
 func (s *Writer) Begin() {
-	s.binder, s.aliases, s.counted = &lower.Binder{Public: s.AsWritten}, 0, nil
+	s.binder, s.aliases, s.counted = new(lower.Binder), 0, nil
 }
 
 // Bind gives a value a place holder of the scan being generated.
