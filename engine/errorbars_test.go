@@ -217,7 +217,7 @@ func TestErrorBarsAreRefused(t *testing.T) {
 		"SELECT DP_LOW(DP_MEAN(age) + 1) FROM d.sales":                          "one DP aggregate by itself",
 		"SELECT DP_LOW(DP_MEAN(age), 95) FROM d.sales":                          "between 0 and 1",
 		"SELECT DP_RADIUS(DP_MEAN(age)) FROM d.sales":                           "is of vectors",
-		"SELECT DP_LOW(MAX(age)) FROM d.sales":                                  "MAX is none",
+		"SELECT DP_LOW(BIT_OR(age)) FROM d.sales":                               "BIT_OR is none",
 		"SELECT DP_MEAN(DP_LOW(m)) AS m FROM d.sales":                           "",
 		"SELECT DP_MEAN(DP_LOW(b)) AS a, DP_SUM(DP_HIGH(a)) AS b FROM d.sales":  "",
 	} {

@@ -78,6 +78,7 @@ var exchangeQueries = []string{
 	"SELECT DP_MEAN(age), SUM(age), DP_MEDIAN(age) FROM %[1]s.people",
 	"SELECT DP_MEAN(age, 'lower=0, upper=100'), DP_VARIANCE(note, 'lower=0, upper=4') FROM %[1]s.people",
 	"SELECT DP_MEAN(x), DP_COUNT(x) FROM %[1]s.people",
+	"SELECT DP_MAX(age), MIN(x) FROM %[1]s.people",
 	"SELECT DP_CORR(age, note) FROM %[1]s.people", "SELECT CORR(age, n) FROM %[1]s.people p JOIN %[1]s.visits v ON p.person = v.person",
 	"SELECT DP_MEAN(age), COUNT(*) FROM %[1]s.people WHERE note > 1",
 	"SELECT COUNT(DISTINCT CASE WHEN age > 30 THEN person END) FROM %[1]s.people",

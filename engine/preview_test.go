@@ -57,7 +57,7 @@ func TestPreviews(t *testing.T) {
 		}
 	}
 	ann.exec("SET dp_rewrite = OFF")
-	ann.refused(1644, "45005", "SELECT MIN(age), MAX(age) FROM people")
+	ann.refused(1644, "45008", "SELECT MIN(age), MAX(age) FROM people")
 	if n := len(ann.query("SELECT * FROM dp.ledger")); n != 0 {
 		t.Errorf("got %d lines in the ledger, want none", n)
 	}

@@ -163,6 +163,7 @@ var soundQueries = []string{
 	"SELECT DP_MEAN(x, 'weight=row'), AVG(m), AVG(n) FROM s.visits",
 	"SELECT DP_VARIANCE(x), DP_STDDEV(m), DP_VARIANCE(n, 'weight=row') FROM s.visits",
 	"SELECT VAR_POP(x), STDDEV(m), VAR_SAMP(n) FROM s.visits",
+	"SELECT MAX(x), MIN(n), DP_MEAN(DATE_ADD('2020-01-01', INTERVAL n DAY)) FROM s.visits",
 	"SELECT DP_CORR(x, n), DP_COVAR_SAMP(m, n, 'weight=row'), REGR_SLOPE(n, x), REGR_INTERCEPT(n, x) FROM s.visits",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, CORR(n, m) FROM s.visits GROUP BY g",
 	"SELECT DP_QUANTILE(x, 0.9), DP_MEDIAN(m), DP_QUANTILES(n, '[0.1,0.5,0.75,0.9]') FROM s.visits",

@@ -61,7 +61,7 @@ func TestBarsRefuse(t *testing.T) {
 		"SELECT DP_LOW('DP_LOW wants more.', 'Do this.') FROM t": "DP_LOW wants more. Do this.",
 		"SELECT DP_LOW(x) FROM t":                                "wants a DP aggregate",
 		"SELECT DP_LOW(x, 0.9) FROM t":                           "wants a DP aggregate",
-		"SELECT DP_LOW(x, 'MAX', 0.9, '') FROM t":                "MAX is none",
+		"SELECT DP_LOW(x, 'BIT_OR', 0.9, '') FROM t":             "BIT_OR is none",
 		"SELECT DP_LOW(x, 'NOTHING', 0.9, '') FROM t":            "NOTHING is none",
 		"SELECT DP_LOW(x, x, x, 'DP_MEAN', 0.9, '') FROM t":      "does not take 3 arguments",
 		"SELECT DP_LOW(x, 'DP_MEAN', 0.9, '') FROM t":            "DP_LOW is for protected tables",

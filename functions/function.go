@@ -21,12 +21,13 @@ const (
 type Result uint8
 
 // Results. Exact is DECIMAL where the argument is an integer or a decimal, with the scale that
-// MySQL gives, and DOUBLE otherwise.
+// MySQL gives, and DOUBLE otherwise. Same is the type of the argument.
 const (
 	BigInt Result = iota
 	Double
 	Exact
 	JSON
+	Same
 )
 
 // Weight says what counts once in a mean, a variance or a quantile.
@@ -73,6 +74,8 @@ type Function struct {
 	// Check reads Call.Constant, and checks what the options do not tell; nil: nothing is to be
 	// read.
 	Check func(*Call) error
+	// Moments says that the argument may be a DATE or a DATETIME, of which the answer is one.
+	Moments bool
 	// Digits are added to the scale of the argument in an Exact result.
 	Digits int
 	// AtLeastZero says that a negative answer is shown as 0; of a function that adds, where no

@@ -30,6 +30,11 @@ var quantiles = Measure{
 	Intervals: func(c Call) bool { return !c.bisects() },
 }
 
+// extremes are the values that about k persons are beyond.
+func extremes(top bool) Measure {
+	return Measure{Estimator: func(_ Call, p estimator.Params) (estimator.Estimator, error) { return quantile.NewExtreme(p, top) }}
+}
+
 // bisects reports whether quantiles are to be found by noisy counts.
 func (c Call) bisects() bool { return c.Options.Has("quantile") && c.Options.Search == vector.Bisect }
 

@@ -75,7 +75,7 @@ func (r Role) String() string {
 
 // String names the result in dp.functions.
 func (r Result) String() string {
-	return [...]string{"BIGINT", "DOUBLE", "DECIMAL or DOUBLE", "JSON"}[r]
+	return [...]string{"BIGINT", "DOUBLE", "DECIMAL or DOUBLE", "JSON", "as x"}[r]
 }
 
 // resultText names the result, of vectors too where the function takes them.

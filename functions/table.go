@@ -12,6 +12,7 @@ var (
 	meanOptions  = []string{"lower", "upper", "weight", "method", "p", "tail", "clip", "rotate", "quantile", "scale", "pairs", "radius",
 		"sigma_min", "sigma_max", "sigma", "rounds", "relative", "moment", "sigma_k", "rows", "stages", "split", "histogram", "persons", "top",
 		"dimension", "answer", "error", "pilot", "epsilon", "rho"}
+	endOptions    = []string{"lower", "upper", "epsilon", "rho"}
 	twoOptions    = []string{"weight", "error", "pilot", "epsilon", "rho"}
 	spreadOptions = []string{"lower", "upper", "weight", "method", "dimension", "answer", "error", "pilot", "epsilon", "rho"}
 )
@@ -33,7 +34,7 @@ var table = []*Function{
 	},
 	{
 		Name: "DP_MEAN", Aliases: []string{"DP_AVG"}, Role: Private, Measure: means, Signature: "DP_MEAN(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: meanOptions,
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: meanOptions, Moments: true,
 		Doc:     "Mean of one number or vector a person, the mean of the person's rows; 'weight=row' for the mean over rows. The mean of vectors is a JSON array.",
 		Example: "SELECT DP_MEAN(amount, 'weight=row') FROM orders",
 	},
@@ -51,7 +52,7 @@ var table = []*Function{
 	},
 	{
 		Name: "DP_QUANTILE", Role: Private, Measure: quantiles, Signature: "DP_QUANTILE(x, q [, options])",
-		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: rankOptions, Check: oneQuantile,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: rankOptions, Check: oneQuantile, Moments: true,
 		Doc:     "The q-quantile, 0 < q < 1, of one value a person, the lower median of the person's rows; 'weight=row' where the rows of a person are bounded.",
 		Example: "SELECT DP_QUANTILE(amount, 0.9) FROM orders",
 	},
@@ -63,9 +64,19 @@ var table = []*Function{
 	},
 	{
 		Name: "DP_MEDIAN", Role: Private, Measure: quantiles, Signature: "DP_MEDIAN(x [, options])",
-		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: rankOptions, Check: median,
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByPerson, Options: rankOptions, Check: median, Moments: true,
 		Doc:     "The median, as DP_QUANTILE with q = 0.5.",
 		Example: "SELECT DP_MEDIAN(age) FROM people",
+	},
+	{
+		Name: "DP_MIN", Role: Private, Measure: extremes(false), Signature: "DP_MIN(x [, options])", MinArgs: 1, MaxArgs: 1, Result: Same, Moments: true, Options: endOptions,
+		Doc:     "The value under which about k persons have their least one: never one person's value. k follows from the cost and the range; DP_INFO tells it.",
+		Example: "SELECT DP_MIN(amount) FROM orders",
+	},
+	{
+		Name: "DP_MAX", Role: Private, Measure: extremes(true), Signature: "DP_MAX(x [, options])", MinArgs: 1, MaxArgs: 1, Result: Same, Moments: true, Options: endOptions,
+		Doc:     "The value above which about k persons have their greatest one, as DP_MIN.",
+		Example: "SELECT DP_MAX(amount) FROM orders",
 	},
 	{
 		Name: "COUNT", Bound: []string{"COUNTDISTINCT"}, Role: Rewritten, Measure: counts, Signature: "COUNT(* | x | DISTINCT x)",
@@ -103,8 +114,14 @@ var table = []*Function{
 	plainTwo("REGR_SLOPE", "y, x", covariance.Slope, "Slope of the least-squares line of y on x over rows.", "income, age"),
 	plainTwo("REGR_INTERCEPT", "y, x", covariance.Intercept, "Value at 0 of the least-squares line of y on x over rows.", "income, age"),
 	plainTwo("REGR_R2", "y, x", covariance.Determination, "Square of the correlation over rows, from 0 to 1.", "income, age"),
-	refused("MIN", "DP_QUANTILE(x, 0.01)", "The minimum is one person's value. Of a whole table and alone, it is the least value that is declared for the column."),
-	refused("MAX", "DP_QUANTILE(x, 0.99)", "The maximum is one person's value. Of a whole table and alone, it is the greatest value that is declared for the column."),
+	{
+		Name: "MIN", Role: Rewritten, Measure: extremes(false), Signature: "MIN(x)", MinArgs: 1, MaxArgs: 1, Result: Same, Moments: true,
+		DPForm: "DP_MIN", Instead: "DP_MIN(x)", Doc: "As DP_MIN. Of a whole table and alone, it is the least value that is declared for the column.", Example: "SELECT MIN(amount) FROM orders",
+	},
+	{
+		Name: "MAX", Role: Rewritten, Measure: extremes(true), Signature: "MAX(x)", MinArgs: 1, MaxArgs: 1, Result: Same, Moments: true,
+		DPForm: "DP_MAX", Instead: "DP_MAX(x)", Doc: "As DP_MAX. Of a whole table and alone, it is the greatest value that is declared for the column.", Example: "SELECT MAX(amount) FROM orders",
+	},
 	refused("GROUP_CONCAT", "SELECT x, COUNT(*) … GROUP BY x", "It would list persons' values."),
 	refused("JSON_ARRAYAGG", "SELECT x, COUNT(*) … GROUP BY x", "It would list persons' values.", "JSONARRAY"),
 	refused("JSON_OBJECTAGG", "SELECT x, COUNT(*) … GROUP BY x", "It would list persons' values."),

@@ -46,7 +46,7 @@ func TestIncompleteRowsDoNotStart(t *testing.T) {
 // TestPrivateForms: a plain aggregate and its private form estimate the same.
 func TestPrivateForms(t *testing.T) {
 	for name, want := range map[string]string{
-		"COUNT": "DP_COUNT", "SUM": "DP_SUM", "AVG": "DP_MEAN", "VAR_SAMP": "DP_VARIANCE", "STD": "DP_STDDEV", "DP_MEDIAN": "DP_MEDIAN", "MIN": "MIN",
+		"COUNT": "DP_COUNT", "SUM": "DP_SUM", "AVG": "DP_MEAN", "VAR_SAMP": "DP_VARIANCE", "STD": "DP_STDDEV", "DP_MEDIAN": "DP_MEDIAN", "MIN": "DP_MIN", "BIT_OR": "BIT_OR",
 	} {
 		f, _ := ByName(name)
 		if got := f.Private().Name; got != want {

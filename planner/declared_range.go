@@ -9,22 +9,20 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/rel"
-	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
 // Tools ask for the ends of a column before they draw a slider or an axis: SELECT MIN(x), MAX(x)
-// FROM t. The least and the greatest value are each one person's, and have no private form. What a
-// slider needs, the range that x can have, a DBA may have declared; then the answer is that range:
-// it costs nothing, no row is read, and a note says what it is. It is given only for the whole of
-// one table, where the question can mean the column; with a condition, a key or another aggregate
-// beside it, it can only mean the rows, and is refused, as under dp_rewrite = OFF.
+// FROM t. The least and the greatest value are each one person's. What a slider needs, the range
+// that x can have, a DBA may have declared; then the answer is that range: it costs nothing, no row
+// is read, and a note says what it is. It is given only for the whole of one table, where the
+// question can mean the column; with a condition, a key or another aggregate beside it, it can only
+// mean the rows, and is answered from them, by what a number of persons are beyond.
 
 // declaredRange answers a GROUP BY of MIN and MAX alone from declared domains; ok is false where it
-// asks for something else.
+// asks for something else, or where one of the columns has no declared range.
 func (s *statement) declaredRange(g *plan.GroupBy, r *rel.Relation) (out result, ok bool, err error) {
 	if len(g.GroupByExprs) > 0 || len(g.SelectDeps) == 0 || !r.BareTable() || !s.params.Rewrite() {
 		return out, false, nil
@@ -39,34 +37,33 @@ func (s *statement) declaredRange(g *plan.GroupBy, r *rel.Relation) (out result,
 		default:
 			return out, false, nil
 		}
-		if row[i], err = s.declaredEnd(r, e.(sql.Aggregation), least); err != nil {
+		if row[i], err = s.declaredEnd(r, e.(sql.Aggregation), least); err != nil || row[i] == nil {
 			return out, false, err
 		}
 	}
 	leaf := tree.NoRows(s.ctx, g)
 	leaf.Rows = []sql.Row{row}
 	note := remark.New(remark.Declared, "MIN and MAX are the ends of the range that is declared for the column, not values of rows.").
-		With("DP_QUANTILE(x, 0.99) tells of the rows, privately.")
+		With("DP_MIN(x) and DP_MAX(x) tell of the rows, privately.")
 	return result{node: &declared{*leaf, "DeclaredRange", note}}, true, nil
 }
 
-// declaredEnd is the declared least or greatest value of the column that an aggregate is of.
+// declaredEnd is the declared least or greatest value of the column that an aggregate is of; nil
+// where none is declared.
 func (s *statement) declaredEnd(r *rel.Relation, e sql.Aggregation, least bool) (any, error) {
-	undeclared := rule.Deny(rule.Ends, refuse.Aggregate, "A DBA may declare the column's range or values with dp_set_domain; DP_QUANTILE(x, 0.99) is private.",
-		"%s is one person's value, and no range of the column is declared.", e)
 	if len(e.Children()) != 1 {
-		return nil, undeclared
+		return nil, nil
 	}
 	gf, ok := e.Children()[0].(*expression.GetField)
 	if !ok {
-		return nil, undeclared
+		return nil, nil
 	}
 	var b *rel.Base
 	if c := r.Find(gf); c != nil {
 		b = r.PlainBase(*c)
 	}
 	if b == nil {
-		return nil, undeclared
+		return nil, nil
 	}
 	if d := b.DeclaredRange(); d != nil {
 		x := d.Max
@@ -83,7 +80,7 @@ func (s *statement) declaredEnd(r *rel.Relation, e sql.Aggregation, least bool) 
 	}
 	values, finite, err := s.keys.Values(b)
 	if err != nil || !finite {
-		return nil, undeclared
+		return nil, nil
 	}
 	var end any
 	for _, v := range values {

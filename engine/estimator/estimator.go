@@ -32,8 +32,10 @@ const (
 	Median            // lower median of k(x) over the person's rows
 	// k(x) of one row: the input has one entry a row, at most MaxRows rows a person
 	Value
-	Vector // one vector a person: Input.Vectors; it stands alone
-	Pair   // what belongs to two at once: Input.Pairs; it stands alone
+	Vector   // one vector a person: Input.Vectors; it stands alone
+	Pair     // what belongs to two at once: Input.Pairs; it stands alone
+	Least    // least k(x) over the person's rows
+	Greatest // greatest k(x)
 	// of an aggregate of two arguments, with the index l(y) of the second one (Params.Other). Rows
 	// where either is absent are absent from all columns.
 	OtherSum       // as Sum, of l(y)

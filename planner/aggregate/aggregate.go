@@ -48,6 +48,7 @@ type Aggregate struct {
 	Vector      *VectorArg     // set where its values are vectors
 	Value       lower.Expr     // the lowered argument, for its type
 	Grid        grid.Grid      // the zero grid for counts
+	Moment      Moment         // what the numbers stand for where the argument is a moment
 	Other       *Second        // of a function of two arguments, the second one
 	MaxRows     int64          // public bound on a person's rows in a group; 0: none
 	ByRow       bool           // one scan row per row: sampled where a person has more than maxRows
@@ -108,7 +109,10 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 	case a.Arg == nil:
 		a.Text = f.Name + "(*)"
 	}
-	if a.Type, a.Present = answerType(f, a.Value); a.Vector != nil {
+	if a.Type, a.Present = answerType(f, a.Value); a.Moment != NoMoment {
+		a.Type, a.Present = a.Moment.answerType()
+	}
+	if a.Vector != nil {
 		a.Type, a.Present = vectorAnswer(a.Call.Options, a.Vector.Dim)
 	}
 	if present := a.Present; a.atLeastZero() && a.Vector == nil {
@@ -239,9 +243,16 @@ func (s *Binder) argument(r *rel.Relation, a *Aggregate, e sql.Aggregation, args
 	if err != nil {
 		return err
 	}
+	if x, err = s.moment(a, x); err != nil {
+		return err
+	}
 	a.Arg, a.Value = args[0], x
-	if f.Counts {
+	switch {
+	case f.Counts:
 		return nil
+	case f.Result == functions.Same && x.Type.Kind == lower.String:
+		return rule.Deny(rule.Argument, refuse.Aggregate, "Use SELECT x, COUNT(*) … GROUP BY x, or a number that the text has.",
+			"%s of texts would be one person's, and has no private form.", f.Name)
 	}
 	return isNumber(x, e)
 }
@@ -251,6 +262,9 @@ func isNumber(x lower.Expr, e any) error {
 	switch x.Type.Kind {
 	case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double:
 		return nil
+	case lower.Date, lower.Datetime:
+		return rule.Deny(rule.Argument, refuse.Aggregate, "Use DP_MEAN, DP_MEDIAN, DP_QUANTILE, MIN or MAX of moments, or TIMESTAMPDIFF(…), which is a number.",
+			"The argument of %s is a moment and not a number.", e)
 	}
 	return rule.Deny(rule.Argument, refuse.Aggregate, "Use CAST(… AS DECIMAL(20,4)) or another numeric expression.",
 		"The argument of %s is not a number.", e)
@@ -349,6 +363,9 @@ func (s *Binder) bounds(r *rel.Relation, a *Aggregate) (*grid.Bounds, error) {
 	if lo, hi := a.Call.Options.Lower, a.Call.Options.Upper; lo != nil && hi != nil {
 		return &grid.Bounds{Lo: ratFloat(lo), Hi: ratFloat(hi)}, nil
 	}
+	if a.Moment != NoMoment {
+		return a.Moment.bounds(r, a.Arg), nil
+	}
 	return s.RangeOf(r, a.Arg), nil
 }
 
@@ -365,6 +382,16 @@ func answerType(f *functions.Function, x lower.Expr) (sql.Type, func(estimator.E
 		return types.Int64, func(e estimator.Estimate) any { return int64(math.RoundToEven(e.Values[0])) }
 	case functions.JSON:
 		return types.JSON, jsonList64
+	case functions.Same:
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int:
+			return types.Int64, func(e estimator.Estimate) any { return int64(math.RoundToEven(e.Values[0])) }
+		case lower.UInt:
+			return types.Uint64, func(e estimator.Estimate) any { return uint64(max(0, math.RoundToEven(e.Values[0]))) }
+		case lower.Decimal:
+			scale := x.Type.Scale
+			return types.MustCreateDecimalType(65, uint8(min(scale, 30))), func(e estimator.Estimate) any { return decimal(e.Values[0], min(scale, 30)) }
+		}
 	case functions.Exact:
 		scale := -1
 		switch x.Type.Kind {

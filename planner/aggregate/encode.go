@@ -18,6 +18,9 @@ func (a *Aggregate) Encode(e *encode.Encoding) {
 	if v := a.Description(); v != nil {
 		e.Put(*v, a.Vector.Grids)
 	}
+	if a.Moment != NoMoment {
+		e.Put(a.Moment)
+	}
 	if o := a.Other; o != nil {
 		e.Put(o.Grid, o.Value.Type, o.Value.Nullable)
 	}

@@ -23,6 +23,9 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 	if a.Vector != nil || a.Call.Function.Result == functions.JSON {
 		t.At = -1
 	}
+	if a.Moment != NoMoment {
+		t.Moment = a.Moment.At
+	}
 	t.Count, t.Clamp = a.Call.Function.Counts, a.atLeastZero()
 	switch of := a.Type.(type) {
 	case sql.DecimalType:
@@ -52,6 +55,9 @@ func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 
 // BarType is the SQL type of a column that tells of an aggregate's error.
 func (a *Aggregate) BarType(b functions.ErrorBar) sql.Type {
+	if a.Moment != NoMoment && (b == functions.Low || b == functions.High) {
+		return a.Type
+	}
 	if b == functions.Info || b != functions.Radius && errorBarOf(a).At < 0 {
 		return types.JSON
 	}

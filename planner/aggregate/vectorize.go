@@ -19,7 +19,7 @@ import (
 // Vectorizable reports whether an aggregate may become a coordinate.
 func (s *Binder) Vectorizable(r *rel.Relation, a *Aggregate) bool {
 	gf, ok := tree.Unalias(a.Arg).(*expression.GetField)
-	if !ok || a.Vector != nil || a.Call.Function.Fused == nil || a.Grid.Lower != nil || a.targeted || a.Paired() {
+	if !ok || a.Vector != nil || a.Call.Function.Fused == nil || a.Grid.Lower != nil || a.Moment != NoMoment || a.targeted || a.Paired() {
 		return false
 	}
 	for _, o := range a.Call.Options.Given {

@@ -19,6 +19,8 @@ type ErrorBar struct {
 	Value func(steps float64) float64
 	Count bool // whole, and where it is COUNT at least 0
 	Clamp bool
+	// Moment shows a number of a moment's as it; nil where numbers are shown.
+	Moment func(float64) any
 	// Digits after the point of the answer; -1: it is a DOUBLE.
 	Digits int
 }
@@ -34,7 +36,11 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 		return types.JSONDocument{Val: t.info(a, e)}
 	}
 	if t.At >= 0 {
-		return known(t.of(o, e, t.At))
+		x := t.of(o, e, t.At)
+		if t.Moment != nil && o.ErrorBar != functions.StdErr {
+			return t.Moment(x)
+		}
+		return known(x)
 	}
 	list := make([]any, len(e.Values))
 	for i := range list {

@@ -62,6 +62,9 @@ func (t ErrorBar) infoOf(a *Aggregate, e estimator.Estimate, i int) any {
 		}
 		t.clip(out, c, e.Values[i])
 	}
+	if x := e.Error; x.Beyond > 0 {
+		out["persons_beyond"], out["persons_beyond_at_most"] = x.Beyond, x.BeyondAtMost
+	}
 	if x := e.Error.Fractions; i < len(x) && len(x[i].Cut.Up) > 0 {
 		low, high = byLaws, byLaws
 	}

@@ -308,6 +308,7 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 			where = append(where, x.SQL+" IS NOT NULL")
 			continue
 		}
+		x = a.Number(x)
 		if f.whole[a] = !x.Nullable; f.whole[a] && a.Call.Function.Counts {
 			continue
 		}
@@ -492,6 +493,14 @@ func columnOf(k estimator.Kind, x, y string, grouped bool) string {
 			return clamped("sum(" + x + ")")
 		}
 		return clamped(x)
+	case estimator.Least, estimator.Greatest:
+		switch {
+		case !grouped:
+			return clamped(x)
+		case k == estimator.Least:
+			return clamped("min(" + x + ")")
+		}
+		return clamped("max(" + x + ")")
 	case estimator.SumSquaresHi:
 		high := square() + " // " + two64
 		if x != y {

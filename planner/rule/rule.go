@@ -66,7 +66,6 @@ const (
 	UserVariable    Rule = "user-variable"
 	Statistics      Rule = "statistics"
 	Domain          Rule = "domain"
-	Ends            Rule = "ends"
 	Memory          Rule = "memory"
 	Pure            Rule = "pure"
 	TooManyReleases Rule = "too-many-releases"

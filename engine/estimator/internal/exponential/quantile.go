@@ -33,6 +33,7 @@ import (
 // of N·e^{-rate·min(num, den−num)·n}.
 type Quantile struct {
 	num, den int64
+	rank     int64 // in the place of num/den: the number of values under the target, see NewRank
 	loss     loss
 	change   int64
 	rate     float64
@@ -141,7 +142,7 @@ func (q *Quantile) fillWindow(w *wheel, data window, lo, hi uint64) {
 		panic("exponential: too many cells or values")
 	}
 	w.reset()
-	target, next, rank := q.num*data.all, lo, q.den*data.below // rank: den·#{x < next}
+	target, next, rank := q.target(data.all), lo, q.den*data.below // rank: den·#{x < next}
 	for _, r := range data.runs {
 		if r.cell > next {
 			w.add(next, r.cell-next, q.powers.at(distance(target, rank, rank)))
@@ -153,6 +154,14 @@ func (q *Quantile) fillWindow(w *wheel, data window, lo, hi uint64) {
 	if next <= hi {
 		w.add(next, hi-next+1, q.powers.at(distance(target, rank, rank)))
 	}
+}
+
+// target is the rank that is aimed at among so many values, in units of 1/den.
+func (q *Quantile) target(all int64) int64 {
+	if q.rank > 0 {
+		return q.rank * q.den
+	}
+	return q.num * all
 }
 
 // distance is that of target from [left, right].

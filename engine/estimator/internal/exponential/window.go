@@ -32,8 +32,8 @@ func (q *Quantile) near(m estimator.Memory, cells []uint32) window {
 		return w
 	}
 	far := math.Min(math.Ceil(faded/(q.rate*float64(q.den)))+1, 1<<60) // in values
-	target := q.num * w.all / q.den
-	first, last := max(0, target-int64(far)), min(w.all-1, target+int64(far)+1)
+	target := q.target(w.all) / q.den
+	first, last := min(max(0, target-int64(far)), w.all-1), min(w.all-1, target+int64(far)+1)
 	lo, hi := nth(cells, first), nth(cells, last)
 	inside := estimator.Make[uint32](m, int(last-first+1))[:0]
 	for _, c := range cells {

@@ -1,0 +1,67 @@
+package quantile_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/quantile"
+	"scrim/internal/stattest"
+)
+
+// TestExtremesLeaveAsManyAsStated: of persons who are spread out, between none and twice k are
+// beyond the answer, in at least 95 % of releases, and nobody where k says about that many; of
+// persons who share the end, the answer is it.
+func TestExtremesLeaveAsManyAsStated(t *testing.T) {
+	const n, runs = 3000, 400
+	r := rand.New(stattest.Source(t, "extremes"))
+	rows, x := make([]int64, n), make([]int64, n)
+	for i := range x {
+		rows[i], x[i] = 1, int64(math.Exp(9+2*r.NormFloat64()))-5000
+	}
+	least, greatest := slices.Min(x), slices.Max(x)
+	for name, p := range settings() {
+		for _, top := range []bool{false, true} {
+			e, err := quantile.NewExtreme(p, top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n0, within, middle := stattest.Noiser(t, name), 0, 0
+			for range runs {
+				a := e.Release(n0, estimator.Input{Persons: n, Columns: [][]int64{rows, x}})
+				beyond := 0
+				for _, v := range x {
+					if top && float64(v) > a.Values[0] || !top && float64(v) < a.Values[0] {
+						beyond++
+					}
+				}
+				if a.Values[0] >= float64(least) && a.Values[0] <= float64(greatest) && float64(beyond) <= a.Error.BeyondAtMost {
+					within++
+				}
+				if math.Abs(float64(beyond)-a.Error.Beyond) < a.Error.Beyond/50 {
+					middle++
+				}
+			}
+			stattest.Accept(t, stattest.Coverage(name, within, runs, 0.95))
+			stattest.Reject(t, stattest.Coverage(name+", a fiftieth", middle, runs, 0.95))
+		}
+	}
+	for i := range x {
+		x[i] = int64(i%5) + 1
+	}
+	for top, want := range map[bool]float64{false: 1, true: 5} {
+		e, err := quantile.NewExtreme(settings()["add-remove"], top)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := e.Release(stattest.Noiser(t, "stars"), estimator.Input{Columns: [][]int64{rows, x}}); a.Values[0] != want {
+			t.Errorf("stars: got %v, want %v", a.Values[0], want)
+		}
+		few := e.MinPersons() / 2
+		if a := e.Release(stattest.Noiser(t, "few"), estimator.Input{Columns: [][]int64{rows[:few], x[:few]}}); a.Status != estimator.TooFew {
+			t.Errorf("half of the persons: got %v", a.Values)
+		}
+	}
+}
