@@ -37,8 +37,8 @@ type Error struct {
 	// at any level
 	Ranks  [][]Rank
 	Rounds int // the most ranks that were asked for a value
-	// of a Quantile that is an extreme: how many persons are aimed to be beyond it, and how many are
-	// at most with probability 95 %
+	// of a Quantile that is an extreme: how many persons are aimed to be beyond it, and how many
+	// are at most with probability 95 %
 	Beyond, BeyondAtMost float64
 	// of a Quotient, by value: what a clip takes away; nil where it is not allowed for
 	Cut []Cut
