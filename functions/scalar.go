@@ -17,7 +17,9 @@ type Scalar struct {
 	Result    Result
 	Doc       string
 	Example   string
-	build     func(*Scalar, []sql.Expression) sql.Expression
+	// build makes the expression of a call; nil: calls are written out when they are parsed, and one
+	// that is left over is refused
+	build func(*Scalar, []sql.Expression) sql.Expression
 }
 
 // MaxVector bounds the arguments of DP_VECTOR.
@@ -43,6 +45,11 @@ var scalars = []*Scalar{
 		Example: "SELECT DP_VALUE(DP_MEAN(embedding), 3) FROM profiles",
 		build:   func(f *Scalar, args []sql.Expression) sql.Expression { return &Value{maker{f, args}} },
 	},
+	{
+		Name: "DP_BUCKET", Signature: "DP_BUCKET(x, low, high, n)", MinArgs: 0, MaxArgs: MaxVector, Result: Double,
+		Doc:     "The lower end of the one of n buckets of equal width between the constants low and high that x is in, high in the last one; NULL outside. n is at most 200. Its values are public keys of a GROUP BY: a histogram has all of its rows, and one of what is outside.",
+		Example: "SELECT DP_BUCKET(age, 0, 100, 10) AS low, COUNT(*) FROM people GROUP BY low ORDER BY low",
+	},
 }
 
 // Scalars returns the functions that are no aggregates, in the order of the documentation.
@@ -53,6 +60,9 @@ func (f *Scalar) function() sql.Function {
 	return sql.FunctionN{Name: strings.ToLower(f.Name), Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 		if len(args) < f.MinArgs || len(args) > f.MaxArgs {
 			return nil, refuse.New(refuse.Expression, "%s does not take %d arguments.", f.Name, len(args)).With("Use %s.", f.Signature)
+		}
+		if f.build == nil {
+			return nil, refuse.New(refuse.Expression, "%s takes a number, and three constants that make buckets.", f.Name).With("Use %s, as in %s.", f.Signature, f.Example)
 		}
 		return f.build(f, args), nil
 	}}
