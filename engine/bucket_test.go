@@ -7,13 +7,14 @@ import (
 	"testing"
 )
 
-// TestBucketsAreRowsOfAHistogram: every bucket has a row, also an empty one, and what is outside has
-// one; on public tables the counts are exact.
+// TestBucketsAreRowsOfAHistogram: every bucket has a row, also an empty one, and what is outside
+// has one; on public tables the counts are exact.
 func TestBucketsAreRowsOfAHistogram(t *testing.T) {
 	i := start(t, "")
 	root := i.root()
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.n (k INT PRIMARY KEY)", "INSERT INTO d.n WITH RECURSIVE s AS (SELECT 0 k UNION ALL SELECT k + 1 FROM s WHERE k < 3999) SELECT k FROM s",
-		"CREATE TABLE d.t (p INT NOT NULL PRIMARY KEY, x DECIMAL(10,2))", "INSERT INTO d.t SELECT k, k / 50 FROM d.n", // 0 to 79.98
+		// 0 to 79.98
+		"CREATE TABLE d.t (p INT NOT NULL PRIMARY KEY, x DECIMAL(10,2))", "INSERT INTO d.t SELECT k, k / 50 FROM d.n",
 		"CREATE TABLE d.open AS SELECT * FROM d.t",
 		"CALL dp_protect('d.t', 'p', 'person')", "CALL dp_set_budget('d.t', '*', 1000, 1e-4, 'never')", "CALL dp_set_budget('d.t', 'default', 900, 1e-4, 'never')")
 	ann := i.analyst(root, "ann", "d")

@@ -17,8 +17,8 @@ type Scalar struct {
 	Result    Result
 	Doc       string
 	Example   string
-	// build makes the expression of a call; nil: calls are written out when they are parsed, and one
-	// that is left over is refused
+	// build makes the expression of a call; nil: calls are written out when they are parsed, and
+	// one that is left over is refused
 	build func(*Scalar, []sql.Expression) sql.Expression
 }
 

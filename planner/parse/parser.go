@@ -9,7 +9,8 @@ import (
 // Adapt rewrites in a statement's tree what the binder would refuse or answer badly, before it
 // binds: DP_F(*) becomes DP_F(1), also under EXPLAIN; EXPLAIN prints the plan as text; aggregates
 // that differ only in the case of a text constant are told apart, and those of a subquery from
-// those around it; error bars name their aggregate; REGR_COUNT and its like and DP_BUCKET are written out.
+// those around it; error bars name their aggregate; REGR_COUNT and its like and DP_BUCKET are
+// written out.
 func Adapt(s ast.Statement) ast.Statement {
 	switch n := s.(type) {
 	case nil:
