@@ -196,6 +196,7 @@ var soundQueries = []string{
 	"SELECT COUNT(*), SUM(price) FROM s.items i WHERE visit IN (SELECT visit FROM s.items GROUP BY visit HAVING SUM(price) > 4) AND NOT EXISTS (SELECT 1 FROM s.items j WHERE j.visit = i.visit AND j.kind <> i.kind)",
 	"SELECT COUNT(*), SUM(n) FROM s.visits v WHERE n >= (SELECT AVG(w.n) FROM s.visits w WHERE w.person = v.person) AND EXISTS (SELECT 1 FROM s.rates r WHERE r.g = v.g)",
 	"SELECT COUNT(*), AVG(t) FROM (SELECT visit, SUM(price) AS t FROM s.items GROUP BY visit) d JOIN s.visits v ON v.id = d.visit WHERE n > 1",
+	"SELECT COUNT(*), SUM(n) FROM s.visits WHERE n > (SELECT AVG(n) FROM s.visits) OR m < (SELECT 10 * COUNT(*) FROM s.items)",
 	"SELECT COUNT(*), AVG(g) FROM (SELECT DISTINCT person, g, n FROM s.visits) d",
 	"SELECT g, DP_MEAN(v), DP_SUM(v), COUNT(*) FROM s.points GROUP BY g",
 	"SELECT DP_SUM(DP_VECTOR(n, m)), DP_MEAN(DP_VECTOR(x, n, g)) FROM s.visits",

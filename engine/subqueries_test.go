@@ -88,6 +88,56 @@ var decided = []string{
 	"SELECT COUNT(*) FROM customers c JOIN orders o ON o.customer = c.id AND EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id)",
 }
 
+// answered are statements whose subqueries are private answers by themselves.
+var answered = []string{
+	"SELECT COUNT(*) FROM orders WHERE amount > (SELECT AVG(amount) FROM orders)",
+	"SELECT late, COUNT(*), SUM(CASE WHEN amount < (SELECT 0.5 * AVG(amount) + 10 FROM orders WHERE late = 1) THEN 1 ELSE 0 END) FROM orders GROUP BY late ORDER BY late",
+	"SELECT city, COUNT(*), SUM(bal) FROM customers c WHERE bal > (SELECT AVG(bal) FROM customers WHERE bal > 0) AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id) GROUP BY city ORDER BY city",
+	"SELECT COUNT(*) FROM items WHERE qty * 400 > (SELECT COUNT(*) FROM orders)",
+	"SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders WHERE amount > (SELECT AVG(amount) FROM orders) GROUP BY customer) d",
+	"SELECT part, SUM(qty) FROM items GROUP BY part HAVING SUM(qty) > (SELECT SUM(qty) * 0.14 FROM items) ORDER BY part",
+	"WITH r AS (SELECT part, SUM(qty) AS t FROM items WHERE part IS NOT NULL GROUP BY part) SELECT COUNT(*) FROM r WHERE t >= (SELECT AVG(t) FROM r)",
+	"SELECT COUNT(*) FROM orders o WHERE amount > (SELECT AVG(amount) FROM orders) OR EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id AND i.qty > (SELECT AVG(qty) + 0.4 FROM items))",
+}
+
+// TestAnswersAreValues: a private answer is a value of the rows around it. Both are one charge, of
+// what the statement declares, and are replayed together.
+func TestAnswersAreValues(t *testing.T) {
+	i := startWith(t, "", seeded(t, "answers as values", 1))
+	root := i.root()
+	peopleWithOrders(root)
+	ann := i.analyst(root, "ann", "q")
+	ann.exec("USE q", "SET dp_rho = 100")
+	compared(t, root, ann, answered, 0.05)
+
+	charges := func() string {
+		return root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge' AND account_type = 'entity'")
+	}
+	ann.exec("SET dp_rho = 0.5")
+	before := charges()
+	value := ann.value(answered[0])
+	if was, _ := strconv.Atoi(before); charges() != strconv.Itoa(was+1) {
+		t.Errorf("a statement of two releases made charges %s to %s, want one", before, charges())
+	}
+	if rho, _ := lastCharge(t, root).Float64(); rho < 0.49 || rho > 0.5001 {
+		t.Errorf("the two releases cost %g, want 0.5", rho)
+	}
+	before = charges()
+	if got := ann.value(answered[0]); got != value || charges() != before {
+		t.Errorf("asked again: %s after %s, charges %s to %s", got, value, before, charges())
+	}
+	// of nobody there is no average, and nothing is above it
+	if got := ann.value("SELECT COUNT(*) FROM orders WHERE amount > (SELECT AVG(amount) FROM orders WHERE amount > 1000) OR late = 2"); got != "0" && got != "NULL" {
+		t.Errorf("got %s above an average of nobody", got)
+	}
+	if warnings := fmt.Sprint(ann.query("SHOW WARNINGS")); !strings.Contains(warnings, "AVG") {
+		t.Errorf("no word on the average of nobody: %s", warnings)
+	}
+	if plan := fmt.Sprint(ann.query("EXPLAIN " + answered[0])); !strings.Contains(plan, "value of the answer AVG(orders.amount)") {
+		t.Errorf("the plan does not tell of the value: %s", plan)
+	}
+}
+
 // TestOwnRowsDecide: subqueries over a person's own rows and over public rows answer what the
 // exact query does of the same rows, but for the noise. Rows of nobody decide nothing.
 func TestOwnRowsDecide(t *testing.T) {

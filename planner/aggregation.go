@@ -121,9 +121,25 @@ func (s *statement) once(d *release.Aggregation) (*release.Aggregation, error) {
 	if len(s.aggregations) >= maxReleases {
 		return nil, rule.Deny(rule.TooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)
 	}
-	d.Release = &plan.Release{}
+	d.Release = &plan.Release{Asked: d.Digest, Uses: s.uses(d)}
 	s.aggregations = append(s.aggregations, d)
 	return d, nil
+}
+
+// uses lists the releases whose answers are values of an aggregation's scans.
+func (s *statement) uses(d *release.Aggregation) []*plan.Release {
+	var out []*plan.Release
+	for _, other := range s.aggregations {
+		if slices.ContainsFunc(d.Scans, func(sc plan.Scan) bool {
+			return slices.ContainsFunc(sc.Args, func(x any) bool {
+				a, ok := x.(plan.AnswerArg)
+				return ok && a.Asked == other.Digest
+			})
+		}) {
+			out = append(out, other.Release)
+		}
+	}
+	return out
 }
 
 // emitNode makes the DPAggregate node: the columns of the GROUP BY, then the keys that are

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -104,9 +105,9 @@ func (s *statement) private(n sql.Node) bool {
 			return is
 		}
 	}
-	nodes, drafts := len(s.nodes), len(s.aggregations)
+	nodes, drafts, scalars := len(s.nodes), len(s.aggregations), maps.Clone(s.scalars)
 	r, err := s.build(n, position{aggregate: true})
-	s.nodes, s.aggregations = s.nodes[:nodes], s.aggregations[:drafts]
+	s.nodes, s.aggregations, s.scalars = s.nodes[:nodes], s.aggregations[:drafts], scalars
 	is := err == nil && r.rel != nil
 	if known {
 		if s.privates == nil {

@@ -121,6 +121,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err != nil {
 		return same(err)
 	}
+	s.Answer = s.scalar
 	if s.params.EmptyPreviews() && s.isPreview(n) {
 		return s.previewed(n)
 	}
@@ -163,7 +164,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		ctx: ctx, catalog: c,
 		p:       p,
 		params:  &settings.Settings{Layers: []settings.Layer{t.Hints, session}, PureTable: p.pureTable(ctx, c, f.Protected)},
-		retyped: tree.Types{},
+		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{},
 
 		explains: t.Explain,
 	}

@@ -24,7 +24,7 @@ func (p *Planner) pushDown(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, s
 	if len(f.Protected) > 0 || len(f.Undeclared) > 0 || f.BindVars {
 		return n, transform.SameTree, nil
 	}
-	out, changed := push.Down(ctx, rel.Tables{Catalog: c, StoreMemory: p.config.StoreMemory}, p.config.Public, n)
+	out, changed := push.Down(ctx, rel.Tables{Catalog: c, LastColumn: f.MaxColumn, StoreMemory: p.config.StoreMemory}, p.config.Public, n)
 	if !changed {
 		return n, transform.SameTree, nil
 	}

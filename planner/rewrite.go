@@ -7,6 +7,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/stored"
@@ -109,6 +110,31 @@ func (s *statement) deciding(n sql.Node) (*rel.Relation, error) {
 			"The subquery in an expression on protected rows is a private answer.")
 	}
 	return r.rel, err
+}
+
+// scalar releases the aggregate of a subquery whose answer is a value of the rows around it, once
+// for all scans of these.
+func (s *statement) scalar(g *gmsplan.GroupBy) (*plan.DPAggregate, error) {
+	if a, ok := s.scalars[g]; ok {
+		return a, nil
+	}
+	var a *plan.DPAggregate
+	err := s.Aside(func() error {
+		r, err := s.groupBy(g, position{})
+		if err != nil {
+			return err
+		}
+		if a, _ = r.node.(*plan.DPAggregate); a == nil {
+			return rule.Deny(rule.Subquery, refuse.Shape, "Ask for it in a statement of its own, and write the value.",
+				"The value of a subquery on protected rows is no private answer: it follows from what is declared, or from answers.")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.scalars[g] = a
+	return a, nil
 }
 
 // unary handles a node with one child: over private rows by f, over public rows by keeping it.

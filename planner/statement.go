@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/planner/aggregate"
@@ -27,6 +28,9 @@ type statement struct {
 	retyped      tree.Types
 	nodes        []*plan.DPAggregate    // in the order of the tree
 	aggregations []*release.Aggregation // distinct releases
+
+	// the private answers that are values of the rows around them
+	scalars map[*gmsplan.GroupBy]*plan.DPAggregate
 
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 

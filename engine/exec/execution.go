@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -187,8 +188,14 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	}
 	defer snap.Close()
 	made, progress := make([]*answer, len(open)), e.x.progressOf(ctx, open)
+	now := maps.Clone(answers)
 	for i, r := range open {
-		made[i], err = e.x.answer(ctx, snap, r, progress)
+		var with *plan.Release
+		if with, err = withAnswers(r, now); err != nil {
+			return err
+		}
+		made[i], err = e.x.answer(ctx, snap, with, progress)
+		now[r] = made[i]
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"scrim/accounting"
 	"scrim/engine/store"
@@ -64,7 +65,9 @@ func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored
 			return nil, nil, err
 		}
 		keys := e.keys(r, versions)
-		if f, ok := e.find(keys); ok {
+		used := func(u *plan.Release) bool { _, ok := found[u]; return !ok }
+		// What an answer was made with has to be kept, too: made anew, it would be another value.
+		if f, ok := e.find(keys); ok && !slices.ContainsFunc(r.Uses, used) {
 			found[r] = f
 			continue
 		}

@@ -60,6 +60,11 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	if line := r.ownersLine(); line != "" {
 		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
 	}
+	for _, u := range r.Uses {
+		for _, a := range u.Aggregates {
+			fmt.Fprintf(b, "%s├─ value of the answer %s  released before it\n", indent, a.Text)
+		}
+	}
 	for i, a := range r.Aggregates {
 		fmt.Fprintf(b, "%s├─ %s  %s %s", indent, a.Text, costText(a.Estimator.Loss()), a.scope())
 		if a.Sized {

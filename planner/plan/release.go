@@ -49,6 +49,10 @@ type Release struct {
 	// digest of everything that decides the answer but the data: replays are found by it
 	Key   string
 	Scans []Scan
+	// Asked is the digest of what it asks, whatever its loss; Uses are the releases before it whose
+	// answers are values of its scans (AnswerArg).
+	Asked string
+	Uses  []*Release
 	Keys  []Key
 	// of each key in the order of GROUP BY, its place in Keys: the rows are in that order
 	Written []int
@@ -135,6 +139,15 @@ func (r *Release) leading(scan int) int {
 // SecretArg stands in Scan.Args for a secret: the executor puts one fresh random int64 for each
 // index in its place, the same for all scans of one execution of a statement.
 type SecretArg struct{ Index int }
+
+// AnswerArg stands in Scan.Args for a released number: the value in a column of the only row of the
+// release of the statement that asks what Asked says. It is one of Release.Uses, which is answered
+// first. What follows from a released number is another release by adaptive composition, whose loss
+// adds up with that of the first.
+type AnswerArg struct {
+	Asked  string
+	Output int
+}
 
 // Key is one grouping expression.
 type Key struct {

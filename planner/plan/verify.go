@@ -65,6 +65,8 @@ func (b *brokenPlan) Unwrap() []error {
 //     there.
 //  14. Where keys that are not selected are a group, the first scan is for the selection alone, and
 //     all others number the groups by the keys that were selected.
+//  15. A release whose answer is a value of another's scans comes before it, has one row, and is
+//     named among what that uses.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -97,6 +99,9 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	if err != nil {
 		return err
 	}
+	if err := s.verifyUses(known); err != nil {
+		return err
+	}
 	if err := s.verifyTotals(known); err != nil {
 		return err
 	}
@@ -124,6 +129,32 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 		return err
 	}
 	return charged(s.Entities, entities)
+}
+
+// verifyUses checks the releases whose answers are values of others, which reaches them.
+func (s *Statement) verifyUses(known map[*Release]bool) error {
+	for i, r := range s.Releases {
+		outputs := map[string]int{}
+		for _, u := range r.Uses {
+			if !slices.Contains(s.Releases[:i], u) || u.Selection != nil || u.Groups > 1 {
+				return fmt.Errorf("invariant 15: release %d uses one that does not come before it, or has several rows", i)
+			}
+			outputs[u.Asked] = len(u.Output)
+		}
+		for _, sc := range r.Scans {
+			for _, x := range sc.Args {
+				if a, ok := x.(AnswerArg); ok && a.Output >= outputs[a.Asked] {
+					return fmt.Errorf("invariant 15: release %d uses an answer that it does not name", i)
+				}
+			}
+		}
+	}
+	for i := len(s.Releases) - 1; i >= 0; i-- {
+		for _, u := range s.Releases[i].Uses {
+			known[u] = known[u] || known[s.Releases[i]]
+		}
+	}
+	return nil
 }
 
 // verify checks what concerns one release.

@@ -102,6 +102,9 @@ func (d *decider) own(e sql.Expression, _ lower.Columns) (lower.Expr, error) {
 	case *plan.InSubquery:
 		return d.in(e, false)
 	case *plan.Subquery:
+		if d.isAnswer(e) {
+			return d.onlyAnswers(e, nil)
+		}
 		return d.value(e.Query)
 	}
 	return lower.Expr{}, d.NoSubquery(e)

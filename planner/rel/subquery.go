@@ -17,7 +17,7 @@ type subquery struct{ name, text string }
 
 // withoutSubqueries puts a column in the place of each subquery in an expression, and returns what
 // resolves it to the name of the subquery's translation.
-func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns) (sql.Expression, lower.Columns, []subquery, error) {
+func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns, translate func(e sql.Expression, outer lower.Columns) (lower.Expr, error)) (sql.Expression, lower.Columns, []subquery, error) {
 	if !tree.HasSubquery(s.ctx, e) {
 		return e, cols, nil, nil
 	}
@@ -27,7 +27,7 @@ func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns) (sql.Ex
 	replace = func(e sql.Expression) (sql.Expression, error) {
 		switch e.(type) {
 		case *gmsplan.Subquery, *gmsplan.InSubquery, *gmsplan.ExistsSubquery:
-			x, err := s.Subquery(e, cols)
+			x, err := translate(e, cols)
 			if err != nil {
 				return nil, err
 			}

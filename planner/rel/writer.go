@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -49,6 +50,9 @@ type Writer struct {
 	// Rows reads the rows of a subquery in an expression on protected rows: rows of persons, or
 	// public ones. nil: such an expression is refused.
 	Rows func(n sql.Node) (*Relation, error)
+	// Answer releases an aggregate without keys, whose answer is a value of the rows being read.
+	// nil: such a value is refused.
+	Answer func(g *gmsplan.GroupBy) (*plan.DPAggregate, error)
 	// Outer resolves the columns around the query being written, where it is a subquery.
 	Outer lower.Columns
 
@@ -82,6 +86,17 @@ func (s *Writer) Begin() {
 	s.binder, s.aliases, s.counted = new(lower.Binder), 0, nil
 }
 
+// Aside runs f, which generates other scans, and then goes on with the one being generated.
+func (s *Writer) Aside(f func() error) error {
+	binder, aliases, counted, subquery, outer := s.binder, s.aliases, s.counted, s.Subquery, s.Outer
+	s.Subquery, s.Outer = nil, nil
+	s.Begin()
+	defer func() {
+		s.binder, s.aliases, s.counted, s.Subquery, s.Outer = binder, aliases, counted, subquery, outer
+	}()
+	return f()
+}
+
 // Bind gives a value a place holder of the scan being generated.
 func (s *Writer) Bind(v any) string { return s.binder.Bind(v) }
 
@@ -112,13 +127,18 @@ func (s *Writer) translate(f func(*sql.Context, sql.Expression, *lower.Binder, l
 		}
 	}
 	var named []subquery
-	if s.Subquery == nil {
+	if s.Subquery == nil && s.Answer != nil {
+		var err error
+		if e, cols, named, err = s.withoutSubqueries(e, cols, s.onlyAnswers); err != nil {
+			return lower.Expr{}, err
+		}
+	} else if s.Subquery == nil {
 		if err := s.NoSubquery(e); err != nil {
 			return lower.Expr{}, err
 		}
 	} else {
 		var err error
-		if e, cols, named, err = s.withoutSubqueries(e, cols); err != nil {
+		if e, cols, named, err = s.withoutSubqueries(e, cols, s.Subquery); err != nil {
 			return lower.Expr{}, err
 		}
 	}

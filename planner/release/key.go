@@ -55,6 +55,9 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 func (s *Builder) ReleaseKey(d *Aggregation) string {
 	e, r := encode.New(keyVersion), d.Release
 	e.Put(d.Digest, r.Loss, r.Relation, r.PerUnit, r.MaxGroups, r.Groups)
+	for _, u := range r.Uses {
+		e.Put("uses", u.Key)
+	}
 	policies := d.Tables()
 	slices.SortFunc(policies, func(a, b rel.Protected) int { return strings.Compare(a.Name, b.Name) })
 	r.Shared = shared(policies)
