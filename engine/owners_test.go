@@ -55,6 +55,21 @@ func TestSelfJoins(t *testing.T) {
 		want := float(t, root.value("SELECT "+q))
 		near(t, q, ann.value("SELECT "+q), want, 0.15*want)
 	}
+	for _, q := range []string{
+		"AVG(a.stars) FROM " + pairs,
+		"AVG(a.gap + 3) FROM " + pairs + " WHERE b.town <> 1",
+		"AVG(b.minutes) FROM " + pairs,
+	} {
+		want := float(t, root.value("SELECT "+q))
+		near(t, q, ann.value("SELECT "+q), want, 0.1*want)
+	}
+	near(t, "DP_MEAN", ann.value("SELECT DP_MEAN(a.minutes, 'weight=row, lower=0, upper=9') FROM "+pairs), float(t, root.value("SELECT AVG(a.minutes) FROM "+pairs)), 0.3)
+	for _, r := range ann.query("SELECT a.town, AVG(b.stars) AS m, DP_LOW(m), DP_HIGH(m), DP_STDERR(m) FROM " + pairs + " GROUP BY a.town") {
+		want := float(t, root.value("SELECT AVG(b.stars) FROM "+pairs+" WHERE a.town = "+r[0]))
+		if low, high, sd := float(t, r[2]), float(t, r[3]), float(t, r[4]); !(low <= want && want <= high && sd > 0 && sd < 1) {
+			t.Errorf("mean of town %s: [%v, %v] for %v, standard error %v", r[0], low, high, want, sd)
+		}
+	}
 	want := float(t, root.value("SELECT COUNT(*) FROM "+pairs))
 	near(t, "with a cap", ann.value("SELECT DP_COUNT(a.film, 'cap=12') FROM "+pairs), want, 40)
 	near(t, "by the error", ann.value("SELECT DP_COUNT(a.film, 'cap=12, error=20') FROM "+pairs), want, 150)
@@ -84,6 +99,7 @@ func TestSelfJoins(t *testing.T) {
 		{"SELECT COUNT(*) FROM ratings a LEFT JOIN ratings b ON a.film = b.film", "outer join"},
 		{"SELECT a.film, COUNT(*) FROM ratings a JOIN ratings b ON a.film = b.film GROUP BY a.film", "public keys only"},
 		{"SELECT COUNT(DISTINCT a.film) FROM ratings a JOIN ratings b ON a.film = b.film", "no private form over rows that belong to two persons"},
+		{"SELECT DP_MEAN(a.stars) FROM ratings a JOIN ratings b ON a.film = b.film", "no private form over rows that belong to two persons"},
 		{"SELECT DP_MEDIAN(a.stars) FROM ratings a JOIN ratings b ON a.film = b.film", "no private form over rows that belong to two persons"},
 		{"SELECT a.person, COUNT(*) FROM ratings a JOIN ratings b ON a.film = b.film GROUP BY a.person", "public keys only"},
 		{"SELECT DP_COUNT(film, 'cap=3') FROM ratings", "rows that belong to two persons"},
@@ -198,6 +214,8 @@ func TestTwoEntities(t *testing.T) {
 		}
 	}
 	want := exact("COUNT(*) FROM line WHERE sk IS NOT NULL")
+	avg := exact("AVG(price) FROM line WHERE sk IS NOT NULL")
+	near(t, "AVG", ann.value("SELECT AVG(price) FROM line"), avg, 0.1*avg)
 	near(t, "rows without a supplier are nobody's", ann.value("SELECT DP_COUNT(1, 'cap=20') FROM line"), want, 150)
 	near(t, "signed", ann.value("SELECT DP_SUM(tax, 'cap=40') FROM line"), exact("SUM(tax) FROM line WHERE sk IS NOT NULL"), 100)
 	rows := ann.query("SELECT n.name, COUNT(*) AS k, DP_LOW(k), DP_HIGH(k) FROM line l JOIN supplier s ON l.sk = s.sk JOIN nation n ON s.nation = n.nk GROUP BY n.name ORDER BY k DESC")

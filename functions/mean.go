@@ -41,9 +41,10 @@ var means = Measure{
 		}
 		return nil
 	},
-	Weighed: true,
-	Methods: true,
-	Slack:   func(c Call) bool { return c.Options.Method == "friendly" || c.Options.Stable },
+	Averages: true,
+	Weighed:  true,
+	Methods:  true,
+	Slack:    func(c Call) bool { return c.Options.Method == "friendly" || c.Options.Stable },
 	InGroups: func(c Call) groups.Measure {
 		if c.Options.Weight == ByRow {
 			return groups.RowMean

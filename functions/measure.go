@@ -26,6 +26,8 @@ type Measure struct {
 	Counts bool
 	// Adds says that values are added up.
 	Adds bool
+	// Averages says that values are averaged.
+	Averages bool
 	// Weighed says that the option weight decides what counts once.
 	Weighed bool
 	// EachRow says that rows are read one by one where they are weighed: a person's are bounded.

@@ -11,6 +11,7 @@ type Pairs struct {
 	Lefts, Rights int
 	Left, Right   []uint32 // of equal length
 	Weights       []int64  // within ±MaxUnits; nil: 1 each
+	Counts        []int64  // numbers of results, where Weights are sums that a mean is made of
 	Memory        Memory   // for what is made of them; nil: the Go heap
 	// Context ends work that takes long: a release panics with its error then, as where Memory has
 	// no room. nil: nothing ends it.

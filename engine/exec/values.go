@@ -12,13 +12,16 @@ import (
 var errValues = errors.New("exec: more than 2^30 persons or values of a group")
 
 // pairsOf makes pairs of a group's persons and the values that they have, or of the owners of its
-// rows, of one row each: the names of both, and the weights where there are three columns. What a
-// scan calls them becomes 0, 1, 2, … in the order of arrival, which means nothing; with one, by the
-// same numbers on both sides.
+// rows, of one row each: the names of both, and the weights where there are three columns, and
+// numbers of rows beside sums where there are four. What a scan calls them becomes 0, 1, 2, … in
+// the order of arrival, which means nothing; with one, by the same numbers on both sides.
 func pairsOf(columns [][]int64, one bool, memory *spill.Area) (p *estimator.Pairs, err error) {
 	p = &estimator.Pairs{Memory: memory}
 	if len(columns) > 2 {
 		p.Weights = columns[2]
+	}
+	if len(columns) > 3 {
+		p.Counts = columns[3]
 	}
 	left, right := numbering{memory: memory}, &numbering{memory: memory}
 	defer left.free()

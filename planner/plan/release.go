@@ -163,8 +163,8 @@ type Key struct {
 type Aggregate struct {
 	Text string // as EXPLAIN prints it
 	Scan int    // index into Scans
-	// indexes into the scan's columns, in the order of Estimator.Columns; of pairs two, or three
-	// where they have weights
+	// indexes into the scan's columns, in the order of Estimator.Columns; of pairs two, three where
+	// they have weights, and four where these are sums beside numbers of rows
 	Columns   []int
 	OneEntity bool // of pairs: both columns name persons of one entity
 	Estimator estimator.Estimator

@@ -191,9 +191,8 @@ func (r *Release) verify() error {
 		}
 		want := len(a.Estimator.Columns())
 		if a.Paired() {
-			want = 2
-			if len(a.Columns) > 2 || a.OneEntity {
-				want = 3
+			if want = 2; r.Owners != nil {
+				want = min(max(len(a.Columns), 3), 4)
 			}
 		}
 		if len(a.Columns) != want {

@@ -2,6 +2,7 @@ package release
 
 import (
 	"slices"
+	"strconv"
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
@@ -15,7 +16,7 @@ import (
 // Rows that belong to two persons are scanned as the total of each pair of them: package flow keeps
 // of these what fits under a cap for each person.
 //
-//	SELECT <group>, <number of u> AS a0, <number of v> AS a1, <rows, or sum of the argument> AS a2
+//	SELECT <group>, <number of u> AS a0, <number of v> AS a1, <sum of the argument, or rows, or both> AS a2, …
 //
 // Persons who have one number are taken for one, as of distinct values (distinct.go). In a join of
 // an entity with itself both numbers are made of the name alone, so that a person has one number on
@@ -29,17 +30,29 @@ import (
 // ownersScan generates the scan of an aggregate of rows that belong to two persons.
 func (s *Builder) ownersScan(d *Aggregation, a *aggregate.Aggregate, in *flat) plan.Scan {
 	g := in.groupColumns
-	a.Columns = []int{len(g), len(g) + 1, len(g) + 2}
-	kind := estimator.Sum
-	if a.Call.Function.Counts {
-		kind = estimator.Rows
-	}
 	owners := d.Relation.Owners()
 	u, v := named("u", owners[0].Expr.Type), named("v", owners[1].Expr.Type)
-	items := append(slices.Clone(g), u+" AS a0", v+" AS a1", in.column(a, kind, true)+" AS a2")
+	columns := []string{u, v}
+	totals := a.Call.OwnerColumns(a.Facts())
+	if totals.Sum {
+		x := in.index[a]
+		if totals.Shift != 0 {
+			x = "CAST(" + x + " AS HUGEINT) - (" + strconv.FormatInt(totals.Shift, 10) + ")"
+		}
+		columns = append(columns, clamped("sum("+x+")"))
+	}
+	if totals.Rows {
+		columns = append(columns, in.column(a, estimator.Rows, true))
+	}
+	items, types := slices.Clone(g), slices.Clone(in.groupTypes)
+	a.Columns = nil
+	for i, c := range columns {
+		a.Columns = append(a.Columns, len(items))
+		items, types = append(items, c+" AS a"+strconv.Itoa(i)), append(types, store.ScanInt64)
+	}
 	return plan.Scan{
 		SQL:  "SELECT " + sqltext.List(items) + " FROM (" + in.sql + ") AS r GROUP BY " + sqltext.List(append(slices.Clone(g), "u", "v")),
-		Args: s.Args(), Types: append(slices.Clone(in.groupTypes), store.ScanInt64, store.ScanInt64, store.ScanInt64),
+		Args: s.Args(), Types: types,
 	}
 }
 

@@ -13,6 +13,7 @@
 //	caps.go, profile.go      the public caps, and Q at them
 //	choice.go, tail.go       the private choice of a cap; what is beyond it
 //	flow.go                  the estimator
+//	mean.go                  means, of two of them
 //
 // # Loss
 //

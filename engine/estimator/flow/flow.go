@@ -48,6 +48,8 @@ type release struct {
 	caps  []int64
 	pick  choice
 	signs int64 // 2 where Q⁺ and Q⁻ both move what is looked at
+	// quotient says that it is the numerator of a mean, which need not be clear of its noise
+	quotient bool
 }
 
 // New returns the private total weight of pairs. Columns: Pair; a value for each result, or one for
@@ -265,7 +267,8 @@ func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail) estimato
 	hidden := r.answer(cap)
 	x := hidden.Big(n, flow)
 	missing := t.missing() * float64(r.o.Shape.parts())
-	if !r.o.Signed && (x < leastNoises*hidden.Sigma() || missing > mostMissing*x) || r.o.Signed && missing > mostMissing*max(math.Abs(x), hidden.Sigma()) {
+	unclear := r.o.Signed || r.quotient
+	if !unclear && (x < leastNoises*hidden.Sigma() || missing > mostMissing*x) || unclear && missing > mostMissing*max(math.Abs(x), hidden.Sigma()) {
 		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
 	}
 	e := scalar.Hidden(r.value(x), hidden, r.step())
