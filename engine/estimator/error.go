@@ -40,7 +40,8 @@ type Error struct {
 	// of a Quantile that is an extreme: how many persons are aimed to be beyond it, and how many
 	// are at most with probability 95 %
 	Beyond, BeyondAtMost float64
-	// of a Quotient, by value: what a clip takes away; nil where it is not allowed for
+	// of a Quotient and a Variance, by value: what a clip takes away, of a standard deviation that
+	// of the variance; nil where it is not allowed for
 	Cut []Cut
 	// Persons is a released number of persons that the answer counts on; 0 where there is none.
 	Persons float64

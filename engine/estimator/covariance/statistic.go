@@ -183,7 +183,7 @@ var taken = [][dim]float64{
 
 // alike is how far the rows that a clip takes differ from those that are left, over the farthest
 // that they may.
-const alike = 0.5
+const alike = 0.15
 
 // cut returns the laws of what the clip may move a statistic by. The matrices that the vectors are
 // have a trace of at least their length: the length that all of them have left is at most the trace

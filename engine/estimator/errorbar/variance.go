@@ -22,7 +22,7 @@ const (
 //
 // L is a sum of independent noises whose standard deviation depends on m and s: the largest for any
 // that are plausible is taken. The square is at least 0, and at most that of the plausible error of
-// M.
+// M. What a clip may take away, as a variance, makes both ends wider.
 func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	q := x.Moments
 	first, second := estimator.Entry(q.First, i), estimator.Entry(q.Second, i)
@@ -43,6 +43,10 @@ func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	if q.Count > 0 {
 		n := point(risk) * g * q.Count
 		lo, hi = lo*sample(q.Count+n), hi*sample(q.Count-n)
+	}
+	if len(x.Cut) > 0 {
+		cut := x.Cut[min(i, len(x.Cut)-1)]
+		lo, hi = max(0, lo-cut.Below(alpha)), hi+cut.Above(alpha)
 	}
 	if q.Root {
 		return math.Sqrt(lo), math.Sqrt(hi)

@@ -144,6 +144,9 @@ func (e rows) MinPersons() int64 {
 // Bias implements estimator.Biased.
 func (rows) Bias() string { return "the lower weight of persons with many rows, or far-off ones" }
 
+// AllowsForBias implements estimator.Allowing.
+func (rows) AllowsForBias() bool { return true }
+
 // Steps implements estimator.Estimator.
 func (e rows) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
@@ -209,7 +212,37 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		First: []float64{m1 * size}, Second: []float64{m2 * size * size},
 		Noise: []float64{d / sumWeight * size}, Noise2: []float64{d * size * size}, Count: number,
 	}, d/rowsWeight)
+	a.Error.Cut = cutOf(lengths.Losses(radius), r, size*size*factor)
 	return a
+}
+
+// What a clip takes are far-off rows more often than ones at the centre: how far they may move a
+// variance up, and down, over the farthest.
+const (
+	mostUp   = 0.2
+	mostDown = 0.1
+)
+
+// cutOf returns laws of what the clip may move a variance by, in units of size², from the noisy
+// sums r of the vectors that are left: docs/proofs/covariance.md. A share L of their lengths is
+// taken, of persons whose rows are at the centre, far from it, or both. The length of them all is
+// at most r₀ + r₂, the trace of the sum of the matrices that the vectors are.
+func cutOf(losses []clipping.Loss, r [3]float64, size2 float64) []estimator.Cut {
+	total := r[0] / rowsWeight
+	m1, m2 := r[1]/sumWeight/total, r[2]/total
+	atCentre, sum := -(m2-2*m1*m1)/rowsWeight, 2*math.Abs(m1)/sumWeight
+	reach := size2 * (r[0] + max(0, r[2])) / total
+	law := func(farthest float64) []estimator.CutPart {
+		parts := make([]estimator.CutPart, len(losses))
+		for k, l := range losses {
+			parts[k] = estimator.CutPart{Weight: l.Weight, StdDev: farthest * reach * math.Hypot(l.Wide, l.Spread) / (1 + l.Wide)}
+		}
+		return parts
+	}
+	return []estimator.Cut{{
+		Up:   law(mostUp * max(1, (atCentre+sum+1)/2)),
+		Down: law(mostDown * max(-atCentre, -(atCentre-sum+1)/2, 0)),
+	}}
 }
 
 // acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two
