@@ -67,7 +67,8 @@ func (s *statement) noGroups(g *gmsplan.GroupBy) (result, error) {
 }
 
 // outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that
-// is neither is one that the binder carries along, and is NULL.
+// is neither is one that the binder carries along for the expressions of keys above: it is NULL,
+// and nothing may read it.
 func (s *statement) outputs(d *release.Aggregation, g *gmsplan.GroupBy) ([]plan.Output, error) {
 	outputs := make([]plan.Output, len(g.SelectDeps))
 	known := map[string]int{}
@@ -79,6 +80,9 @@ func (s *statement) outputs(d *release.Aggregation, g *gmsplan.GroupBy) ([]plan.
 				if gf, ok := key.Expr.(*expression.GetField); ok && gf.Id() == e.Id() {
 					outputs[i].Key = k
 				}
+			}
+			if outputs[i].Key < 0 {
+				s.carried[e.Id()] = true
 			}
 		case sql.Aggregation:
 			e, barSpec := aggregate.BarOf(e)

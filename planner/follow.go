@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
@@ -24,7 +25,12 @@ func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 	}
 	exprs := ex.Expressions()
 	out := make([]sql.Expression, len(exprs))
+	_, passes := n.(*plan.Project)
 	for i, e := range exprs {
+		if gf, plain := e.(*expression.GetField); plain && passes && s.carried[gf.Id()] {
+			out[i] = e // which the top of the query block does not read
+			continue
+		}
 		x, err := s.followExpr(e, keys)
 		if err != nil {
 			return nil, err
@@ -32,6 +38,12 @@ func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 		out[i] = x
 	}
 	return ex.WithExpressions(s.ctx, out...)
+}
+
+// notGrouped is MySQL's error of a column that is neither a key nor in an aggregate: a group has
+// many values of it, each of them a person's.
+func notGrouped(at int, gf *expression.GetField) error {
+	return analyzererrors.ErrValidationGroupBy.New(at+1, gf)
 }
 
 func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expression, error) {
@@ -44,6 +56,9 @@ func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expressio
 	case *plan.Subquery:
 		return s.subquery(e)
 	case *expression.GetField:
+		if s.carried[e.Id()] {
+			return nil, notGrouped(0, e)
+		}
 		if t, ok := s.retyped[e.Id()]; ok {
 			return tree.Column(e.Id(), e.TableId(), t, e.Database(), e.Table(), e.Name()), nil
 		}

@@ -164,7 +164,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		ctx: ctx, catalog: c,
 		p:       p,
 		params:  &settings.Settings{Layers: []settings.Layer{t.Hints, session}, PureTable: p.pureTable(ctx, c, f.Protected)},
-		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{},
+		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{}, carried: map[sql.ColumnId]bool{},
 
 		explains: t.Explain,
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/internal/refuse"
@@ -185,6 +186,11 @@ func (s *statement) projection(n *gmsplan.Project, at position) (result, error) 
 		}
 	} else {
 		r.keys = nil
+		for i, e := range exprs {
+			if gf, ok := e.(*expression.GetField); ok && s.carried[gf.Id()] {
+				return result{}, notGrouped(i, gf)
+			}
+		}
 	}
 	for i, e := range exprs {
 		if i < len(n.Projections) {

@@ -32,6 +32,9 @@ type statement struct {
 	// the private answers that are values of the rows around them
 	scalars map[*gmsplan.GroupBy]*plan.DPAggregate
 
+	// columns of answers that have no value: a group has many
+	carried map[sql.ColumnId]bool
+
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 
 	explains bool // the plan is only shown
