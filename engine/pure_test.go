@@ -72,6 +72,7 @@ func TestPureAccount(t *testing.T) {
 	for _, c := range []struct{ query, says string }{
 		{"SELECT VAR_POP(cost) FROM visits", "VAR_POP has no pure mechanism, and c.visits is on the pure account"},
 		{"SELECT DP_STDDEV(cost) FROM visits", "DP_QUANTILES"},
+		{"SELECT CORR(cost, days) FROM visits", "DP_QUANTILE"},
 		{"SELECT days, COUNT(*) FROM visits GROUP BY days", "dp_set_domain"},
 		{"SELECT /*+ SET_VAR(dp_rho=0.1) */ COUNT(*) FROM visits", "an epsilon"},
 		{"SELECT DP_SUM(DP_VECTOR(cost, days)) FROM visits", "DP_SUM of vectors has no pure mechanism"},
@@ -167,7 +168,7 @@ var pureQueries = []string{
 	"SELECT g, COUNT(*), SUM(n), AVG(n) FROM s.visits GROUP BY g",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=2) */ g, COUNT(*), SUM(m), AVG(n) FROM s.visits GROUP BY g",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=1) */ g, DP_COUNT(x), DP_MEDIAN(n) FROM s.visits GROUP BY g",
-	"SELECT DP_SUM(x), DP_SUM(m), AVG(n), DP_QUANTILE(x, 0.9) FROM s.visits",
+	"SELECT DP_SUM(x), DP_SUM(m), AVG(n), DP_QUANTILE(x, 0.9), MAX(n) FROM s.visits",
 	"SELECT DP_COUNT(DISTINCT n, 'values=2'), DP_COUNT(DISTINCT x, 'values=4') FROM s.visits WHERE g > 1",
 	"SELECT COUNT(*), SUM(age) FROM s.people",
 	"SELECT kind, COUNT(*), SUM(price) FROM s.items GROUP BY kind",

@@ -65,3 +65,35 @@ func TestExtremesLeaveAsManyAsStated(t *testing.T) {
 		}
 	}
 }
+
+// TestPureExtremes: the loss of a pure one is ε, its steps add up to it, and of many persons the
+// answer is near the end.
+func TestPureExtremes(t *testing.T) {
+	const n = 5000
+	rows, x := make([]int64, n), make([]int64, n)
+	for i := range x {
+		rows[i], x[i] = 1, int64(i)
+	}
+	for name, p := range settings() {
+		p.Rho, p.Epsilon = 0, 1
+		e, err := quantile.NewExtreme(p, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for _, s := range e.Steps() {
+			sum += s.Epsilon
+		}
+		if l := e.Loss(); !l.IsPure() || l.Pure.Float() > 1+1e-9 || sum > 1 || sum < 1-1e-9 {
+			t.Errorf("%s: loss %+v, steps %v", name, l, sum)
+		}
+		a := e.Release(stattest.Noiser(t, name), estimator.Input{Persons: n, Columns: [][]int64{rows, x}})
+		if beyond := n - 1 - a.Values[0]; beyond < 0 || beyond > a.Error.BeyondAtMost {
+			t.Errorf("%s: %v persons are beyond, at most %v", name, beyond, a.Error.BeyondAtMost)
+		}
+		p.Epsilon = 1e-300
+		if _, err := quantile.NewExtreme(p, true); err == nil {
+			t.Errorf("%s: a loss of next to nothing was taken", name)
+		}
+	}
+}
