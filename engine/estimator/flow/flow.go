@@ -69,7 +69,8 @@ type release struct {
 //
 // Before noise the answer is never above the truth where weights have one sign, so that the lower
 // end of an interval holds. The upper one allows for what the cap takes away. TooFew where the
-// answer is not clear of its noise, or what is missing outweighs it.
+// answer is not clear of its noise, or what is missing outweighs it, and for sums where Q(1) is of
+// fewer persons than the look at the tail can see.
 //
 // Source: docs/proofs/flow.md; linear programs as truncation [DFYTM22].
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
@@ -133,12 +134,16 @@ func (r release) Loss() privacy.Loss { return scalar.LossOf(r.p) }
 func (r release) Events() []privacy.Event { return estimator.StepEvents(r) }
 
 // MinPersons implements estimator.Estimator: an answer is clear of its noise where so many have as
-// much as the cap.
+// much as the cap, and of a sum where the look at the tail can see so many.
 func (r release) MinPersons() int64 {
 	if r.o.Cap > 0 {
 		return 0
 	}
-	return int64(leastNoises*r.answer(1<<20).Sigma()/float64(r.o.Shape.parts()<<20)) + 1
+	persons := leastNoises * r.answer(1<<20).Sigma() / float64(r.o.Shape.parts()<<20)
+	if r.o.Sum {
+		persons = max(persons, r.seen())
+	}
+	return int64(min(persons, 1<<40)) + 1
 }
 
 // ExpectedError implements estimator.Estimator: it is known when the cap is declared.
@@ -209,6 +214,16 @@ func (r release) value(parts float64) float64 {
 	return parts
 }
 
+// seen is the number of persons from which on the look at the tail shows that all of them are
+// beyond a cap. With fewer that cannot be told from none, and a sum at a cap that is too small
+// would pass for the whole: numbers of results begin at 1 a person, but the steps of a sum say
+// nothing of what persons have.
+func (r release) seen() float64 {
+	const cap = 1 << 20
+	moved := int64(math.Ceil(r.excess().reach(r.p.Relation)))
+	return clearLook * scalar.Single(r.p, moved*cap*r.o.Shape.parts(), r.loss[2]).Sigma() / float64(cap*r.o.Shape.parts())
+}
+
 // Release implements estimator.Estimator. It panics with the error of in.Pairs.Context where that
 // has ended.
 func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
@@ -229,7 +244,11 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 func (r release) searched(n noise.Noiser, q *profile) estimator.Estimate {
 	q.fill([]int{0})
 	persons := r.first().Big(n, q.all[0]) / float64(r.o.Shape.parts())
-	return r.after(n, q, r.pick.choose(n, q, r.pick.power(persons)))
+	e := r.after(n, q, r.pick.choose(n, q, r.pick.power(persons)))
+	if r.o.Sum && persons < r.seen() {
+		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
+	}
+	return e
 }
 
 // after answers once cap number i is chosen.
@@ -258,6 +277,9 @@ const (
 	// leastNoises is the least number of standard deviations of its noise that an answer of one
 	// sign has.
 	leastNoises = 2.5
+	// clearLook is the number of standard deviations of the look at which it shows more than
+	// mostMissing in some nine of ten cases.
+	clearLook = 6
 	// mostMissing is the part of an answer that may be seen to be missing.
 	mostMissing = 0.6
 )
