@@ -272,6 +272,12 @@ func TestMakers(t *testing.T) {
 		if _, err := f.function().(sql.FunctionN).Fn(nil); err == nil {
 			t.Errorf("%s takes no arguments", f.Name)
 		}
+		if f.build == nil { // a call that the parser has left over
+			if _, err := f.function().(sql.FunctionN).Fn(nil, one, one); err == nil || !strings.Contains(err.Error(), f.Signature) {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			continue
+		}
 		if e := newScalar(t, f.Name, one, one); e.String() != f.Name+"(1, 1)" || !e.Resolved() || len(e.Children()) != 2 {
 			t.Errorf("%s: %s", f.Name, e)
 		}
