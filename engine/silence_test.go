@@ -37,6 +37,8 @@ var hostileQueries = []string{
 	"SELECT g, CORR(x / 0, n), REGR_SLOPE(m, 1 / (x - 1e300)), DP_COVAR_POP(x * x * x, m) FROM s.visits GROUP BY g",
 	"SELECT DP_MEAN(DP_VECTOR(1 / (x - 1e300), LN(n))), DP_SUM(DP_VECTOR(x * x * x, n)) FROM s.visits", "SELECT DP_MEAN(DP_ONEHOT(n - 3, 'dimension=5')) FROM s.visits",
 	"SELECT g, DP_MEAN(v), DP_SUM(v) FROM s.points GROUP BY g", "SELECT DP_MEAN(CONCAT('[', x, ',', n, ']'), 'dimension=2') FROM s.visits",
+	"SELECT a.g, COUNT(b.x / 0), SUM(a.x * b.x * 1e300), AVG(POW(a.m, b.n * 1000)) FROM s.visits a JOIN s.visits b ON a.n = b.n GROUP BY a.g",
+	"SELECT SUM(1 / (a.x - 1e300)), DP_SUM(9223372036854775807 * a.n, 'cap=5'), AVG(b.age / (a.person - 1)) FROM s.visits a JOIN s.people b ON a.person <> b.person",
 	"SELECT COUNT(*) FROM s.visits WHERE s.visits.person = 1", "SELECT SUM(-9223372036854775808 - n), SUM(9223372036854775807 * n) FROM s.visits",
 }
 
