@@ -197,6 +197,7 @@ var soundQueries = []string{
 	"SELECT COUNT(*), SUM(n) FROM s.visits v WHERE n >= (SELECT AVG(w.n) FROM s.visits w WHERE w.person = v.person) AND EXISTS (SELECT 1 FROM s.rates r WHERE r.g = v.g)",
 	"SELECT COUNT(*), AVG(t) FROM (SELECT visit, SUM(price) AS t FROM s.items GROUP BY visit) d JOIN s.visits v ON v.id = d.visit WHERE n > 1",
 	"SELECT COUNT(*), SUM(n) FROM s.visits WHERE n > (SELECT AVG(n) FROM s.visits) OR m < (SELECT 10 * COUNT(*) FROM s.items)",
+	"SELECT COUNT(*), SUM(n), AVG(d) FROM (SELECT person, n, n - LAG(n) OVER (PARTITION BY person ORDER BY m, id) AS d, ROW_NUMBER() OVER (PARTITION BY person ORDER BY n DESC) AS k FROM s.visits) w WHERE k <= 5",
 	"SELECT COUNT(*), AVG(g) FROM (SELECT DISTINCT person, g, n FROM s.visits) d",
 	"SELECT g, DP_MEAN(v), DP_SUM(v), COUNT(*) FROM s.points GROUP BY g",
 	"SELECT DP_SUM(DP_VECTOR(n, m)), DP_MEAN(DP_VECTOR(x, n, g)) FROM s.visits",

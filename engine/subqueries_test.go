@@ -85,6 +85,9 @@ var decided = []string{
 	"SELECT AVG(t) FROM (SELECT order_id, SUM(qty) AS t FROM items GROUP BY order_id) d JOIN orders o ON o.id = d.order_id WHERE amount > 20",
 	"SELECT AVG(t) FROM orders o JOIN (SELECT order_id, SUM(qty) AS t FROM items GROUP BY order_id) d ON o.id = d.order_id JOIN (SELECT customer, COUNT(*) AS n FROM orders GROUP BY customer) e ON e.customer = o.customer WHERE n > 1",
 	"SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.id AND NOT EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id AND i.qty > o.amount / 10))",
+	"SELECT AVG(d) FROM (SELECT customer, amount - LAG(amount) OVER (PARTITION BY customer ORDER BY id) AS d FROM orders) w",
+	"SELECT COUNT(*), SUM(amount) FROM (SELECT customer, amount, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY amount DESC, id) AS k FROM orders) w WHERE k <= 2",
+	"SELECT COUNT(*) FROM (SELECT RANK() OVER (PARTITION BY order_id ORDER BY qty DESC) AS k, LEAD(qty, 2) OVER (PARTITION BY order_id ORDER BY id) AS p FROM items) w WHERE k = 1 OR p > 5",
 	"SELECT COUNT(*) FROM customers c JOIN orders o ON o.customer = c.id AND EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id)",
 }
 

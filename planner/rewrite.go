@@ -74,10 +74,7 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 	case *gmsplan.Distinct:
 		return s.distinct(n, at)
 	case *gmsplan.Window:
-		return s.unary(n, at, func(*rel.Relation) (*rel.Relation, error) {
-			return nil, rule.Deny(rule.Window, refuse.Shape, "Aggregate with GROUP BY; window functions work on the answer, in an outer query.",
-				"A window function over protected rows depends on the rows of other persons.")
-		})
+		return s.unary(n, at, func(r *rel.Relation) (*rel.Relation, error) { return s.Windows(r, n) })
 	case *gmsplan.GroupBy:
 		return s.groupBy(n, at)
 	case *gmsplan.JoinNode:
