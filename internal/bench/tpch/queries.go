@@ -49,7 +49,7 @@ var values = [22]string{
 }
 
 // insteadValues are those of the questions under instead, by the place of the query.
-var insteadValues = map[int]string{2: "revenue", 9: "revenue", 14: "revenue", 17: "large_orders quantity", 20: "numwait"}
+var insteadValues = map[int]string{2: "revenue", 9: "revenue", 14: "revenue", 16: "avg_yearly", 17: "large_orders quantity", 19: "quantity", 20: "numwait", 21: "numcust totacctbal"}
 
 // Queries are the 22 queries with the parameters of the validation run.
 func Queries() []Query {
