@@ -34,8 +34,8 @@ func (l *lowerer) isTruth(x Expr) Expr {
 	return boolean("("+x.SQL+" <> 0)", x)
 }
 
-// junction translates a chain of AND or of OR as one list, however deep the tree is, each operand by
-// itself.
+// junction translates a chain of AND or of OR as one list, however deep the tree is, each operand
+// by itself.
 func (l *lowerer) junction(e sql.Expression, word string, operand func(sql.Expression) (Expr, error)) (Expr, error) {
 	var operands []sql.Expression
 	var collect func(sql.Expression)

@@ -9,8 +9,8 @@ import (
 
 // condition translates what stands where NULL is false: a condition by itself, and the operands of
 // AND and OR in it. One that compares a column of days or moments, as it is read, with a constant
-// becomes one on the column itself: false where the comparison is NULL, because a column outside the
-// years 1 to 9999 is read as NULL.
+// becomes one on the column itself: false where the comparison is NULL, because a column outside
+// the years 1 to 9999 is read as NULL.
 func (l *lowerer) condition(e sql.Expression) (Expr, error) {
 	operand := func(e sql.Expression) (Expr, error) { return l.nested(e, l.condition) }
 	switch e.(type) {
