@@ -29,7 +29,7 @@ var hostileQueries = []string{
 	"SELECT SUM(x * x * x), AVG(EXP(x)), COUNT(CAST(m AS SIGNED) / (n - 1)) FROM s.visits",
 	"SELECT SUM(m * m * m * m * m * m), AVG(POW(m, n * 1000)), COUNT(*) FROM s.visits WHERE 1 / (g - 1) > 0",
 	"SELECT COUNT(*) FROM s.visits WHERE DATE_ADD('9999-12-31', INTERVAL n DAY) IS NULL OR STR_TO_DATE(x, '%Y') IS NULL",
-	"SELECT CASE WHEN MOD(person, n) = 0 THEN 'a' END AS k, COUNT(*) FROM s.visits GROUP BY g",
+	"SELECT CASE WHEN MOD(person, n) = 0 THEN 'a' END AS k, COUNT(*) FROM s.visits GROUP BY k",
 	"SELECT COUNT(*), SUM(LENGTH(REPEAT('x', n * 100000))) FROM s.visits WHERE SUBSTRING('abc', n - 100, m) <> CONCAT(x, m)",
 	"SELECT city, COUNT(*) FROM (SELECT 'all' AS city, age FROM s.people WHERE age / (person - 1) > 0) d GROUP BY city",
 	"SELECT g, DP_QUANTILES(x / 0, '[0.1, 0.5, 0.9]'), STDDEV(m / (n - n)) FROM s.visits GROUP BY g",

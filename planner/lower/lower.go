@@ -44,8 +44,8 @@ func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, e
 
 // LowerPredicate translates a condition into a BOOLEAN with MySQL's truth of numbers and strings.
 // It is meant for places where the store itself takes NULL as false: WHERE, ON, HAVING, WHEN and
-// FILTER. It adds no test for NULL, and a condition on days is one on the column itself: by both the
-// store leaves parts of a table out.
+// FILTER. It adds no test for NULL, and a condition on days is one on the column itself: by both
+// the store leaves parts of a table out.
 func LowerPredicate(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b, cols: cols}
 	x, err := l.nested(e, l.condition)
@@ -85,8 +85,8 @@ func (l *lowerer) hold(s string) string {
 
 var mark = regexp.MustCompile("\x00([0-9]+)\x00")
 
-// finish guards the result and writes the text constants that it uses: short plain ones as they are,
-// the others bound.
+// finish guards the result and writes the text constants that it uses: short plain ones as they
+// are, the others bound.
 func (l *lowerer) finish(x Expr) (Expr, error) {
 	x = l.tight(x)
 	if len(x.SQL) > maxSQL {

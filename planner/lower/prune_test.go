@@ -12,8 +12,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 )
 
-// TestConditionsOnDaysAreOnTheColumn compares what conditions become: those that a NULL makes no difference to are on the column itself, with a bound where
-// days outside the years 1 to 9999, which are read as NULL, would meet them.
+// TestConditionsOnDaysAreOnTheColumn compares what conditions become: those that a NULL makes no
+// difference to are on the column itself, with a bound where days outside the years 1 to 9999,
+// which are read as NULL, would meet them.
 func TestConditionsOnDaysAreOnTheColumn(t *testing.T) {
 	const read = `(CASE WHEN t."d" BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN t."d" END)`
 	b := newBinder(t)
@@ -45,8 +46,9 @@ func TestConditionsOnDaysAreOnTheColumn(t *testing.T) {
 	}
 }
 
-// TestConditionsKeepTheRows runs conditions as they are translated where NULL is false, and the same
-// conditions as values, over days within the years 1 to 9999 and outside: the same rows are kept.
+// TestConditionsKeepTheRows runs conditions as they are translated where NULL is false, and the
+// same conditions as values, over days within the years 1 to 9999 and outside: the same rows are
+// kept.
 func TestConditionsKeepTheRows(t *testing.T) {
 	b, db := newBinder(t), openStore(t)
 	for _, day := range []string{"'infinity'", "'-infinity'", "'10000-01-01'", "'0044-03-15 (BC)'", "'9999-12-31'", "'0001-01-01'", "NULL"} {
