@@ -39,7 +39,7 @@ func TestOtherWaysToRowsAreClosed(t *testing.T) {
 	ann.exec("PREPARE s FROM 'SELECT age FROM people'")
 	ann.refused(1644, "45002", "EXECUTE s")
 	ann.refused(1644, "", "SELECT age FROM people WHERE id = ?", 3)
-	ann.refused(1644, "", "SELECT x FROM pub WHERE x = (SELECT MAX(age) FROM people)")
+	ann.refused(1644, "", "SELECT x FROM pub WHERE x = (SELECT age FROM people LIMIT 1)")
 	ann.refused(1644, "", "SELECT x, (SELECT COUNT(*) FROM people WHERE age = x) FROM pub")
 	ann.refused(1644, "", "SELECT * FROM pub JOIN people ON x = age")
 	ann.refused(1644, "", "SELECT COUNT(*) OVER () FROM people")

@@ -60,8 +60,8 @@ var tour = []stop{
 		sql:   "SELECT * FROM adult LIMIT 5",
 	},
 	{
-		title: "So are extremes, which belong to one person.",
-		sql:   "SELECT MAX(capital_gain) FROM adult",
+		title: "So are lists of what persons have.",
+		sql:   "SELECT GROUP_CONCAT(education) FROM adult",
 	},
 	{
 		title: "EXPLAIN shows mechanisms, cost and expected error, and charges nothing.",

@@ -68,7 +68,6 @@ select r.country, x.n from (select region, count(*) as n from customers group by
 -- the values of a product have no declared range
 -- @within 1e-3
 select p.category, avg(o.qty * p.price) as v from orders o join products p on p.id = o.product_id group by p.category order by p.category;
--- @refused 45003 JOIN
 select count(*) as n from orders o where exists (select 1 from products p where p.id = o.product_id and p.category = 'Office');
 select avg(total) as m from (select customer_id, sum(amount) as total from orders group by customer_id) t;
 select count(*) as n from (select customer_id, count(*) as k from orders group by customer_id having k >= 5) t;

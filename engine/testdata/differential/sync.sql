@@ -17,13 +17,7 @@ SELECT MIN(amount) AS lo, MAX(amount) AS hi FROM orders;
 -- | 2023-12-31 23:59:59 | 2025-02-01 10:00:00
 -- @private
 select min(placed), max(placed) from orders;
--- with a condition they would be a statistic
--- @refused 45005 DP_QUANTILE
-SELECT MAX(age) FROM customers WHERE region = 'north';
--- @refused 45005 DP_QUANTILE
-SELECT region, MAX(age) FROM customers GROUP BY region;
--- nothing is declared
--- @refused 45005 declare
+-- @refused 45005 GROUP BY
 SELECT MIN(name), MAX(name) FROM customers;
 SELECT COUNT(DISTINCT status) FROM orders;
 SELECT COUNT(*) AS n FROM (SELECT status FROM orders GROUP BY status) x;
