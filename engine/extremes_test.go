@@ -9,8 +9,9 @@ import (
 
 // TestExtremesAndMoments: MIN and MAX are values that a number of persons are beyond, which DP_INFO
 // tells; means and quantiles of dates are dates, and so are the ends of their intervals.
+// TestExtremesAndMoments is seeded: once in 20 times nobody is beyond an extreme.
 func TestExtremesAndMoments(t *testing.T) {
-	i := start(t, "")
+	i := startWith(t, "", seeded(t, "extremes", 1))
 	root := i.root()
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.n (k INT PRIMARY KEY)", "INSERT INTO d.n WITH RECURSIVE s AS (SELECT 0 k UNION ALL SELECT k + 1 FROM s WHERE k < 3999) SELECT k FROM s",
 		"CREATE TABLE d.t (p INT NOT NULL, g INT NOT NULL, x DECIMAL(10,2), n INT, u BIGINT UNSIGNED, y DOUBLE, day DATE, at DATETIME, note VARCHAR(9))",
