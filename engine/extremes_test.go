@@ -9,7 +9,7 @@ import (
 
 // TestExtremesAndMoments: MIN and MAX are values that a number of persons are beyond, which DP_INFO
 // tells; means and quantiles of dates are dates, and so are the ends of their intervals.
-// TestExtremesAndMoments is seeded: once in 20 times nobody is beyond an extreme.
+// It is seeded: once in 20 times nobody is beyond an extreme.
 func TestExtremesAndMoments(t *testing.T) {
 	i := startWith(t, "", seeded(t, "extremes", 1))
 	root := i.root()
