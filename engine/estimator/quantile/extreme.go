@@ -31,17 +31,18 @@ type extreme struct {
 const extremeRounds = 20
 
 // extremeRisk is the probability with which fewer than none or more than 2k persons are beyond.
-const extremeRisk = 0.05
+const extremeRisk = 0.002
 
 // NewExtreme returns the private maximum (top) or minimum of a value: the one that about k persons
 // are beyond, where each person has one value, its own greatest or least. k follows from the loss
 // and the grid: it is the rank error that the exponential mechanism stays under on either side with
-// probability 97.5 %,
+// probability 99.9 %,
 //
-//	k = ⌈ln(2·cells/0.05)/rate⌉    rate = √(2ρ), pure ε/2
+//	k = ⌈ln(2·cells/0.002)/rate⌉    rate = √(2ρ), pure ε/2
 //
-// so that the answer is not beyond all values by mistake: Shifted Inverse [FDY22] asks for the same
-// rank error O(log|grid|/ε). Columns: Rows, and Least or Greatest.
+// so that the answer is beyond all values, and says nothing of them, once in 1,000 times. Shifted
+// Inverse [FDY22] asks for the same rank error O(log|grid|/ε). Columns: Rows, and Least or
+// Greatest.
 //
 // Sensitivity: see exponential.NewRank. The number of persons has 0.08 of the loss where it is
 // private. TooFew under 3k persons, where what is beyond k is no end: StdErr is NaN, and no
