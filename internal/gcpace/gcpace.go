@@ -40,11 +40,11 @@ func pace(*collected) {
 }
 
 // memoryLimit is the memory at which garbage is collected early: as much as may be garbage, beside
-// what lives, is half of a large heap, which must not be collected all the time, and no more than
-// roomyHeap of a smaller one.
+// what lives, is a third of a large heap, which must not be collected all the time, and no more
+// than half of roomyHeap of a smaller one.
 func memoryLimit(live uint64) int64 {
 	live = min(live, 1<<59)
-	return int64(max(calmHeap, live+max(roomyHeap, live/2)))
+	return int64(max(calmHeap, live+max(roomyHeap/2, live/3)))
 }
 
 // gcPercent is the percentage by which the heap may grow from live bytes.

@@ -14,7 +14,7 @@ func TestHeapGrowth(t *testing.T) {
 		{1 << 30, 100},
 		{1 << 40, 100},
 	} {
-		if got, want := memoryLimit(c.live), max(512<<20, int64(c.live)+max(256<<20, int64(c.live)/2)); got != want {
+		if got, want := memoryLimit(c.live), max(512<<20, int64(c.live)+max(128<<20, int64(c.live)/3)); got != want {
 			t.Errorf("%d bytes: a limit of %d bytes, want %d", c.live, got, want)
 		}
 		if got := gcPercent(c.live); got != c.want {
