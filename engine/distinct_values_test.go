@@ -22,11 +22,7 @@ func readers(t *testing.T, i *instance, persons int) (root, ann *client) {
 		}
 		rows = append(rows, fmt.Sprintf("(%d,NULL,NULL,%d,NULL)", p, p%3))
 	}
-	for len(rows) > 0 {
-		n := min(len(rows), 1000)
-		root.exec("INSERT INTO s.readings VALUES " + strings.Join(rows[:n], ","))
-		rows = rows[n:]
-	}
+	root.insert("s.readings", rows)
 	root.exec("SET dp_raw = OFF")
 	ann = i.analyst(root, "ann", "s")
 	ann.exec("USE s", "SET dp_rho = 20")

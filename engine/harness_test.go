@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -242,6 +244,24 @@ func (c *client) value(query string, args ...any) string {
 		c.t.Fatalf("%s: got %v, want one row", query, rows)
 	}
 	return rows[0][0]
+}
+
+// insert inserts rows, each as text in brackets, into a table.
+func (c *client) insert(table string, rows []string) {
+	c.t.Helper()
+	for some := range slices.Chunk(rows, 1000) {
+		c.exec("INSERT INTO " + table + " VALUES " + strings.Join(some, ","))
+	}
+}
+
+// refusedFor checks that statements fail, each with an error that has the words.
+func (c *client) refusedFor(words map[string]string) {
+	c.t.Helper()
+	for q, want := range words {
+		if rows, err := c.try(q); err == nil || !strings.Contains(err.Error(), want) {
+			c.t.Errorf("%s: got %v, %v, want %q", q, rows, err, want)
+		}
+	}
 }
 
 // refused checks that a statement fails with the error number and, if not "", the SQLSTATE.

@@ -24,11 +24,7 @@ func raters(t *testing.T, i *instance, persons int) (root, ann *client) {
 			rows = append(rows, fmt.Sprintf("(%d,%d,%d,%d,%d,%d.25)", p, (p+7*k)%persons, p%3, 1+(p+k)%5, (p+k)%5-2, p%9))
 		}
 	}
-	for len(rows) > 0 {
-		n := min(len(rows), 1000)
-		root.exec("INSERT INTO s.ratings VALUES " + strings.Join(rows[:n], ","))
-		rows = rows[n:]
-	}
+	root.insert("s.ratings", rows)
 	root.exec("SET dp_raw = OFF")
 	ann = i.analyst(root, "ann", "s")
 	ann.exec("USE s", "SET dp_rho = 20")

@@ -58,8 +58,8 @@ const (
 // is cut to what Cauchy's bound allows) and that of the mean. The inner product of two vectors is
 // the trace of the product of the matrices, so it is not negative, and ‖u−u'‖² ≤ ‖u‖² + ‖u'‖².
 // Rounding moves a vector by less than 2^-27·C, and so an inner product by less than 2^-25·C²;
-// acute shortens by 2^-18 and leaves 2^-17·C² for it. The noise, σ² = ⌈Δ²·2^60/(2ρ)⌉ lattice units
-// on each coordinate, Δ = 1 or √2, costs ρ [CKS20, Theorem 14].
+// acute shortens by 2^-18 and leaves some 2^-17·C² for it. The noise, σ² = ⌈Δ²·2^60/(2ρ)⌉ lattice
+// units on each coordinate, Δ = 1 or √2, costs ρ [CKS20, Theorem 14].
 //
 // Shares of the loss, where an argument has no declared bounds; one that has leaves its two out:
 //
