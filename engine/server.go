@@ -106,6 +106,14 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 // or the account was there already. It is kept nowhere else.
 func (s *Server) RootPassword() string { return s.rootPassword }
 
+// Root is the account that the first start makes.
+const Root = auth.Root
+
+// AdmitRoot lets this process log in as root: until the server ends, root's password is one that it
+// makes, keeps in memory, and returns. It is for a process that serves a data directory to itself,
+// whose files it could change as well. A root that was dropped or locked stays so.
+func (s *Server) AdmitRoot() (password string, err error) { return s.logins.AdmitRoot() }
+
 // Addr returns the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.sockets.Addr() }
 

@@ -23,9 +23,7 @@ func Matches(u *mysql_db.User, password string) bool {
 	var want string
 	switch u.Plugin {
 	case wire.NativePassword:
-		once := sha1.Sum([]byte(password))
-		twice := sha1.Sum(once[:])
-		want = "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
+		want = native(password)
 	case wire.CachingSHA2:
 		salt, iterations, ok := sha2Salt(u.AuthString)
 		if !ok {
@@ -38,6 +36,13 @@ func Matches(u *mysql_db.User, password string) bool {
 		want = string(text)
 	}
 	return want != "" && subtle.ConstantTimeCompare([]byte(want), []byte(u.AuthString)) == 1
+}
+
+// native is what mysql_native_password stores of a password.
+func native(password string) string {
+	once := sha1.Sum([]byte(password))
+	twice := sha1.Sum(once[:])
+	return "*" + strings.ToUpper(hex.EncodeToString(twice[:]))
 }
 
 // sha2Salt takes the salt and the number of iterations from a stored password; ok is false where it

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -31,6 +32,7 @@ type Server struct {
 	seen     seen
 	decoy    [32]byte
 	attempts *brake.Attempts
+	admitted atomic.Pointer[string] // what stands for root's password, where AdmitRoot was called
 }
 
 // Attempt is what is told of an attempt to log in.
@@ -117,12 +119,26 @@ func (s *Server) account(l *wire.Login) mysql_db.User {
 	defer rd.Close()
 	u, decoy := s.db.GetUser(rd, l.User, wire.HostOf(l.From), false), s.decoyPlugin(rd, l.User)
 	if u != nil && u.User != "" && u.AuthString != "" && !u.IsRole && !u.Locked && (u.SslType == "" || u.SslType == "ANY" && l.Secure) {
+		if stored := s.admitted.Load(); stored != nil && u.User == Root && u.Host == RootHost {
+			return mysql_db.User{User: u.User, Host: u.Host, Plugin: wire.NativePassword, AuthString: *stored}
+		}
 		return mysql_db.User{User: u.User, Host: u.Host, Plugin: u.Plugin, AuthString: u.AuthString}
 	}
 	if u != nil && u.Plugin != "" && !u.IsRole {
 		return nobody(u.Plugin)
 	}
 	return nobody(decoy)
+}
+
+// AdmitRoot puts a new password in the place of root's, in this process alone, and returns it. It
+// is written nowhere.
+func (s *Server) AdmitRoot() (password string, err error) {
+	if password, err = newPassword(); err != nil {
+		return "", err
+	}
+	stored := native(password)
+	s.admitted.Store(&stored)
+	return password, nil
 }
 
 // Nobody is what a check by Matches needs in the place of an account that there is not.

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"scrim/internal/shell"
+)
+
+// sqlPasswordVariable is the environment's variable for the password of scrim sql.
+const sqlPasswordVariable = environmentPrefix + "PASSWORD"
+
+// asking is what scrim sql was told.
+type asking struct {
+	host, user, database, passwordFile, ca string
+	port                                   int
+	data                                   string
+	statements                             []string
+	file, format, history                  string
+	force                                  bool
+}
+
+// sqlCommand asks a server.
+func sqlCommand(s streams) *cobra.Command {
+	var a asking
+	cmd := &cobra.Command{
+		Use:   "sql [DATABASE]",
+		Short: "Ask a server, or a data directory that nobody serves: an interactive shell, or a script",
+		Long: `Sql sends statements to a server and writes the answers, their warnings with what would do, and what they cost.
+At a terminal it is a shell with history and completion (Tab) of tables, columns, functions and keywords; \help lists its
+commands, among them \price, \budget, \explain and \chart. A statement ends with ; and may have many lines; Ctrl-C ends a
+running one, or forgets the line, and Ctrl-D leaves. Otherwise it reads standard input, or --execute, or --file: answers
+go to standard output, everything else to standard error, and the first error ends it with exit code 1.
+
+The password comes from --password-file, from the environment variable ` + sqlPasswordVariable + `, or from a prompt;
+never from an argument, which everybody on the machine could read. TLS is used where the server offers it; --tls-ca
+verifies whom it reaches. With --data no server is needed: the directory is served to this shell alone, as the account
+root without its password, with the settings of serve's environment and file; a directory in use is refused.`,
+		Example: `  scrim sql --host db.example.org --user ann --tls-ca ca.pem shop
+  scrim sql --data /var/lib/scrim
+  scrim sql -u ann -e 'SELECT region, COUNT(*) FROM orders GROUP BY region' --format chart shop`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				a.database = args[0]
+			}
+			if a.data != "" && (cmd.Flags().Changed("host") || cmd.Flags().Changed("port")) {
+				return errors.New("--data serves the directory itself; it excludes --host and --port")
+			}
+			return a.run(context.WithoutCancel(cmd.Context()), s) // an interrupt ends a statement
+		},
+	}
+	f := cmd.Flags()
+	// -h is the host in other clients, and help in this program
+	f.StringVar(&a.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
+	f.IntVarP(&a.port, "port", "P", 3307, "port of the server")
+	f.StringVarP(&a.user, "user", "u", "root", "account")
+	f.StringVar(&a.passwordFile, "password-file", "", "file whose one line is the password")
+	f.StringVar(&a.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+	f.StringVar(&a.data, "data", "", "data directory that nobody serves, in the place of a server")
+	f.StringArrayVarP(&a.statements, "execute", "e", nil, "run these statements and end; may be repeated")
+	f.StringVarP(&a.file, "file", "f", "", "run the statements of a file and end")
+	f.StringVar(&a.format, "format", "table", "how answers are written: "+strings.Join(shell.Formats(), ", "))
+	f.BoolVar(&a.force, "force", false, "go on after an error; the exit code is 1 all the same")
+	f.StringVar(&a.history, "history", "", "file of the history (default: scrim/history in the user's state directory; none: no file)")
+	return cmd
+}
+
+// errTold ends the program with exit code 1 after what is wrong has been told.
+var errTold = errors.New("not all statements were run")
+
+func (a *asking) run(ctx context.Context, s streams) (err error) {
+	text, script, err := a.script(s.in)
+	if err != nil {
+		return err
+	}
+	db, leave, err := a.connect(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	defer onEnd(leave)()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	sh, err := shell.Open(ctx, shell.Options{
+		DB: db, Out: s.out, Err: s.err, Format: a.format, Force: a.force, History: a.historyFile(), Width: width, Interrupts: interrupts,
+	})
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	defer func() { err = errors.Join(err, sh.Close()) }()
+	if !script {
+		fmt.Fprintln(s.err, `scrim `+version+`; \help lists the commands, Ctrl-D leaves`)
+		return sh.Talk(ctx)
+	}
+	if sh.Script(ctx, text) != nil {
+		return errTold
+	}
+	return nil
+}
+
+// onEnd ends the program when it is told to, by SIGTERM or SIGHUP: the terminal is as before, and
+// what leave ends has ended. stop takes that back.
+func onEnd(leave func() error) (stop func()) {
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)
+	state, terminal := term.GetState(int(os.Stdin.Fd()))
+	go func() {
+		if _, ok := <-ends; !ok {
+			return
+		}
+		_ = leave()
+		if terminal == nil {
+			_ = term.Restore(int(os.Stdin.Fd()), state)
+		}
+		os.Exit(1)
+	}()
+	return func() { signal.Stop(ends); close(ends) }
+}
+
+// script is what is to be run without a person; ok is false at a terminal.
+func (a *asking) script(in io.Reader) (text string, ok bool, err error) {
+	switch {
+	case len(a.statements) > 0 && a.file != "":
+		return "", false, errors.New("--execute and --file exclude each other")
+	case len(a.statements) > 0:
+		return strings.Join(a.statements, ";\n"), true, nil
+	case a.file != "":
+		b, err := os.ReadFile(a.file)
+		return string(b), true, err
+	case in == os.Stdin && term.IsTerminal(int(os.Stdin.Fd())):
+		return "", false, nil
+	}
+	b, err := io.ReadAll(in)
+	return string(b), true, err
+}
+
+// historyFile is where the history is kept, "" for nowhere.
+func (a *asking) historyFile() string {
+	if a.history != "" {
+		if a.history == "none" {
+			return ""
+		}
+		return a.history
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "scrim", "history")
+}
+
+// width is that of the terminal, 80 where there is none.
+func width() int {
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}

@@ -1,0 +1,104 @@
+package shell
+
+import "strings"
+
+// statement is one statement of a text, or one command, which begins with a backslash.
+type statement struct {
+	text     string // without its end
+	vertical bool   // it ended with \G
+	line     int    // where it begins, from 1
+}
+
+func (s statement) command() bool { return strings.HasPrefix(s.text, `\`) }
+
+// next takes the first statement of a text. It ends with ; or \g or \G outside quotes and
+// comments, a command with its line. Where whole is false, the text has no end of a statement: s
+// is what there is of it, which may be nothing. Comments before a statement are left out; those
+// within are sent, since hints are comments.
+func next(text string) (s statement, rest string, whole bool) {
+	start := blank(text)
+	s.line = 1 + strings.Count(text[:start], "\n")
+	if strings.HasPrefix(text[start:], `\`) {
+		line, rest, ended := strings.Cut(text[start:], "\n")
+		s.text = strings.TrimRight(strings.TrimSpace(line), ";")
+		return s, rest, ended
+	}
+	for i := start; i < len(text); i = skip(text, i) {
+		width := 1
+		switch {
+		case text[i] == ';':
+		case strings.HasPrefix(text[i:], `\G`), strings.HasPrefix(text[i:], `\g`):
+			s.vertical, width = text[i+1] == 'G', 2
+		default:
+			continue
+		}
+		s.text = strings.TrimSpace(text[start:i])
+		return s, text[i+width:], true
+	}
+	s.text = strings.TrimSpace(text[start:])
+	return s, "", false
+}
+
+// complete reports whether a text that is being typed can be run: nothing of a statement is open.
+func complete(text string) bool {
+	for {
+		s, rest, whole := next(text)
+		if !whole {
+			return s.text == "" || s.command() || leaves(s.text)
+		}
+		text = rest
+	}
+}
+
+// leaves reports whether a line without an end asks to leave, as users of other clients type it.
+func leaves(line string) bool { return line == "exit" || line == "quit" }
+
+// blank is the length of the white space, lone semicolons and comments that a text begins with.
+// Comments that a server reads, /*! and /*+, are none.
+func blank(text string) int {
+	i := 0
+	for i < len(text) {
+		switch {
+		case strings.IndexByte(" \t\r\n;", text[i]) >= 0:
+			i++
+		case comment(text[i:]) && !strings.HasPrefix(text[i:], "/*!") && !strings.HasPrefix(text[i:], "/*+"):
+			i = skip(text, i)
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+// comment reports whether a text begins with a comment.
+func comment(text string) bool {
+	return strings.HasPrefix(text, "/*") || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "-- ") ||
+		strings.HasPrefix(text, "--\n") || strings.HasPrefix(text, "--\t") || text == "--"
+}
+
+// skip is the place after the quoted text, the comment or the byte at i.
+func skip(text string, i int) int {
+	switch c := text[i]; {
+	case c == '\'' || c == '"' || c == '`':
+		for j := i + 1; j < len(text); j++ {
+			if text[j] == c {
+				return j + 1 // a doubled quote is a second text
+			}
+			if text[j] == '\\' && c != '`' {
+				j++
+			}
+		}
+		return len(text)
+	case strings.HasPrefix(text[i:], "/*"):
+		if n := strings.Index(text[i+2:], "*/"); n >= 0 {
+			return i + 2 + n + 2
+		}
+		return len(text)
+	case comment(text[i:]):
+		if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+			return i + n + 1
+		}
+		return len(text)
+	}
+	return i + 1
+}

@@ -1,0 +1,285 @@
+package shell
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Options say whom a Shell talks to and how.
+type Options struct {
+	DB       *sql.DB
+	Out, Err io.Writer
+	Format   string // of Formats
+	Force    bool   // go on after an error of a script
+	History  string // file of the history at a terminal, "" for none
+	// Width is how many cells a line of the terminal has.
+	Width func() int
+	// Interrupts are the user's wishes to end a running statement.
+	Interrupts <-chan os.Signal
+}
+
+// Shell is one session with a server.
+type Shell struct {
+	Options
+	conn     *sql.Conn
+	id       int64  // of the connection
+	account  string // as the ledger names it
+	database string
+	ledger   int64  // the last entry that was told
+	query    string // the last statement that asked for rows
+	names    names
+	talking  bool // to a person at a terminal
+	left     bool
+}
+
+// errInterrupted ends a script that the user has interrupted.
+var errInterrupted = errors.New("interrupted")
+
+// Open connects.
+func Open(ctx context.Context, o Options) (*Shell, error) {
+	if writers[o.Format] == nil {
+		return nil, fmt.Errorf("there is no format %q; want one of %s", o.Format, strings.Join(Formats(), ", "))
+	}
+	s := &Shell{Options: o}
+	return s, s.connect(ctx)
+}
+
+func (s *Shell) connect(ctx context.Context) error {
+	conn, err := s.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	s.conn = conn
+	var database sql.NullString
+	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), CURRENT_USER(), DATABASE()").Scan(&s.id, &s.account, &database); err != nil {
+		return err
+	}
+	s.database = database.String
+	return s.sinceNow(ctx)
+}
+
+// Close ends the session.
+func (s *Shell) Close() error { return errors.Join(s.conn.Close(), s.DB.Close()) }
+
+// Script runs the statements of a text, up to the first that fails, or all with Force. The error is
+// the first one, which has been told.
+func (s *Shell) Script(ctx context.Context, text string) error {
+	var first error
+	line := 0
+	for !s.left {
+		st, rest, whole := next(text)
+		if st.text == "" && !whole {
+			return first
+		}
+		if err := s.run(ctx, st); err != nil {
+			s.tell(err, line+st.line)
+			first = errors.Join(first, err)
+			if !s.Force || errors.Is(err, errInterrupted) {
+				return first
+			}
+		}
+		line += strings.Count(text[:len(text)-len(rest)], "\n")
+		text = rest
+	}
+	return first
+}
+
+// tell writes an error as clients of MySQL do, with the line of a script where it is not 0.
+func (s *Shell) tell(err error, line int) {
+	at := ""
+	if line > 0 {
+		at = fmt.Sprintf(" at line %d", line)
+	}
+	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
+		fmt.Fprintf(s.Err, "ERROR %d (%s)%s: %s\n", e.Number, e.SQLState, at, printable(e.Message, "\n\t"))
+		return
+	}
+	fmt.Fprintf(s.Err, "ERROR%s: %s\n", at, printable(err.Error(), "\n\t"))
+}
+
+// run runs one statement or command.
+func (s *Shell) run(ctx context.Context, st statement) error {
+	if st.text == "" {
+		return nil
+	}
+	if leaves(st.text) {
+		s.left = true
+		return nil
+	}
+	if st.command() {
+		return s.command(ctx, st.text)
+	}
+	format := s.Format
+	if st.vertical {
+		format = "vertical"
+	}
+	if format == "chart" && asks(st.text) {
+		return s.chart(ctx, st.text)
+	}
+	if format == "chart" {
+		format = "table"
+	}
+	return s.ask(ctx, st.text, format)
+}
+
+// asks reports whether a statement asks for rows that may be a private answer.
+func asks(query string) bool {
+	return wordAt(query, 0, "SELECT") || wordAt(query, 0, "WITH") || wordAt(query, 0, "EXECUTE") || strings.HasPrefix(query, "(")
+}
+
+// writes reports whether a statement changes rows and answers with their number.
+func writes(query string) bool {
+	for _, word := range []string{"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD"} {
+		if wordAt(query, 0, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// changes reports whether names may be others after a statement.
+func changes(query string) bool {
+	for _, word := range []string{"USE", "CREATE", "ALTER", "DROP", "RENAME"} {
+		if wordAt(query, 0, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask sends a statement, writes its answers, and then what there is to know of them.
+func (s *Shell) ask(ctx context.Context, query, format string) error {
+	if asks(query) {
+		s.query = query
+	}
+	start := time.Now()
+	interrupted := make(chan struct{})
+	stop := s.killable(ctx, interrupted)
+	answers, changed, err := s.send(ctx, query)
+	stop()
+	select {
+	case <-interrupted:
+		if err != nil {
+			err = errors.Join(errInterrupted, err)
+		}
+	default:
+	}
+	for _, a := range answers {
+		if err := writers[format](s.Out, a, s.Width()); err != nil {
+			return err
+		}
+		s.ended(fmt.Sprintf("%s in the answer", counted(len(a.rows), "row")), start)
+	}
+	if err == nil && len(answers) == 0 {
+		s.ended(changed, start)
+	}
+	if lost(err) {
+		return s.again(ctx, err)
+	}
+	if err == nil && changes(query) {
+		s.names = names{}
+		var database sql.NullString
+		if err := s.conn.QueryRowContext(ctx, "SELECT DATABASE()").Scan(&database); err != nil {
+			return err
+		}
+		s.database = database.String
+	}
+	if err == nil {
+		s.warnings(ctx)
+	}
+	if asks(query) {
+		s.cost(ctx) // of what failed too: a charge stands
+	}
+	return err
+}
+
+// ended tells a person how a statement ended.
+func (s *Shell) ended(what string, start time.Time) {
+	if s.talking {
+		fmt.Fprintf(s.Err, "%s (%.2f s)\n", what, time.Since(start).Seconds())
+	}
+}
+
+// send sends one statement and reads all its results. changed says what a statement without rows
+// did.
+func (s *Shell) send(ctx context.Context, query string) (answers []answer, changed string, err error) {
+	if writes(query) {
+		r, err := s.conn.ExecContext(ctx, query)
+		if err != nil {
+			return nil, "", err
+		}
+		n, err := r.RowsAffected()
+		return nil, counted(int(n), "row") + " changed", err
+	}
+	rows, err := s.conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, "", err
+	}
+	defer rows.Close()
+	for more := true; more; more = rows.NextResultSet() {
+		a, err := read(rows)
+		if err != nil {
+			return answers, "", err
+		}
+		if len(a.columns) > 0 {
+			answers = append(answers, a)
+		}
+	}
+	return answers, "done", rows.Err()
+}
+
+// killable ends the running statement on the server when the user interrupts it, until stop is
+// called. interrupted is closed then.
+func (s *Shell) killable(ctx context.Context, interrupted chan struct{}) (stop func()) {
+	for len(s.Interrupts) > 0 {
+		<-s.Interrupts // of before
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-done:
+		case <-s.Interrupts:
+			close(interrupted)
+			if _, err := s.DB.ExecContext(ctx, fmt.Sprintf("KILL QUERY %d", s.id)); err != nil {
+				s.tell(fmt.Errorf("the statement could not be ended: %w", err), 0)
+			}
+		}
+	}()
+	return func() { close(done); <-ended }
+}
+
+// lost reports whether an error is the end of the connection.
+func lost(err error) bool {
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone)
+}
+
+// again connects a person anew whose connection has ended.
+func (s *Shell) again(ctx context.Context, err error) error {
+	if !s.talking {
+		return fmt.Errorf("the connection has ended: %w", err)
+	}
+	_ = s.conn.Close()
+	if err := s.connect(ctx); err != nil {
+		s.left = true
+		return fmt.Errorf("the connection has ended, and there is no other: %w", err)
+	}
+	return errors.New("the connection had ended. There is a new one, without what SET and USE had set; ask again")
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
