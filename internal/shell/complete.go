@@ -27,6 +27,9 @@ func (s *Shell) known(ctx context.Context) names {
 	n := names{columns: map[string][]string{}}
 	for _, row := range s.listed(ctx, "SELECT table_schema, table_name, column_name FROM information_schema.columns ORDER BY table_schema, table_name, ordinal_position") {
 		schema, table, column := cell(row[0]), cell(row[1]), cell(row[2])
+		if !plain(schema) || !plain(table) || !plain(column) {
+			continue
+		}
 		full := schema + "." + table
 		if n.columns[full] == nil {
 			n.words = append(n.words, full)
@@ -45,6 +48,16 @@ func (s *Shell) known(ctx context.Context) names {
 	n.words = slices.Compact(n.words)
 	s.names = n
 	return n
+}
+
+// plain reports whether a name may be written without quotes, and harms no terminal.
+func plain(name string) bool {
+	for i := range len(name) {
+		if !letter(name[i]) {
+			return false
+		}
+	}
+	return name != "" && printable(name, "") == name
 }
 
 // listed asks for rows of names.

@@ -3,7 +3,9 @@ package shell
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -23,12 +25,16 @@ func (s *Shell) warnings(ctx context.Context) {
 	}
 }
 
-// sinceNow has cost tell only what is charged from now on.
-func (s *Shell) sinceNow(ctx context.Context) error {
-	var last sql.NullInt64
-	err := s.conn.QueryRowContext(ctx, "SELECT MAX(id) FROM dp.ledger").Scan(&last)
-	s.ledger = max(s.ledger, last.Int64)
-	return err
+// sinceNow has cost tell only what is charged from now on. Where the account may not read the
+// ledger, cost says so.
+func (s *Shell) sinceNow(ctx context.Context) {
+	var last int64
+	// in this form only the last entry is read
+	err := s.conn.QueryRowContext(ctx, "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1").Scan(&last)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		last = math.MaxInt64
+	}
+	s.ledger = max(s.ledger, last)
 }
 
 // cost tells what was charged to the account since the last time: for each table and entity the
