@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,11 +19,12 @@ import (
 
 // typist is a person at a terminal with scrim sql.
 type typist struct {
-	t    *testing.T
-	tty  *os.File
-	said *output
-	done chan error
-	from int // of what was said, where the answer to the last line begins
+	t       *testing.T
+	tty     *os.File
+	said    *output
+	done    chan error
+	program *os.Process
+	from    int // of what was said, where the answer to the last line begins
 }
 
 // sit starts scrim sql at a pseudo-terminal.
@@ -35,7 +37,7 @@ func sit(t *testing.T, home string, p *process) *typist {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := &typist{t: t, tty: tty, said: &output{}, done: make(chan error, 1)}
+	y := &typist{t: t, tty: tty, said: &output{}, done: make(chan error, 1), program: cmd.Process}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = tty.Close() })
 	go func() {
 		_, _ = io.Copy(y.said, tty) // ends with the program
@@ -95,7 +97,7 @@ func (y *typist) leaves() {
 }
 
 // TestShellAtATerminal plays a person: completion, several lines, history over two sessions, Ctrl-C
-// in a line and in a statement, Ctrl-D.
+// in a line and in a statement, Ctrl-D, and an operator who ends it.
 func TestShellAtATerminal(t *testing.T) {
 	home := t.TempDir()
 	p := serveFor(t, filepath.Join(t.TempDir(), "d"))
@@ -152,4 +154,17 @@ func TestShellAtATerminal(t *testing.T) {
 	y.types("\r")
 	y.answers("|     2002 |")
 	y.leaves()
+
+	y = sit(t, home, p)
+	if err := y.program.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-y.done:
+		if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+			t.Errorf("SIGTERM: got %v, want exit code 1", err)
+		}
+	case <-time.After(patience):
+		t.Error("SIGTERM does not end it")
+	}
 }
