@@ -97,7 +97,8 @@ func (y *typist) leaves() {
 }
 
 // TestShellAtATerminal plays a person: completion, several lines, history over two sessions, Ctrl-C
-// in a line and in a statement, Ctrl-D, and an operator who ends it.
+// in a line and in a statement, Ctrl-D, a connection that ends, and an operator who ends the
+// program.
 func TestShellAtATerminal(t *testing.T) {
 	home := t.TempDir()
 	p := serveFor(t, filepath.Join(t.TempDir(), "d"))
@@ -153,6 +154,15 @@ func TestShellAtATerminal(t *testing.T) {
 	y.sees("2000 + 2")
 	y.types("\r")
 	y.answers("|     2002 |")
+	for _, row := range watcher.must(t, "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()") {
+		if _, err := watcher.ask("KILL " + row[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	y.types("SELECT 3000 + 3;\r")
+	y.answers("There is a new one")
+	y.types("SELECT 3000 + 3;\r")
+	y.answers("|     3003 |")
 	y.leaves()
 
 	y = sit(t, home, p)
