@@ -56,6 +56,9 @@ type Input struct {
 	Vectors *Block // for an estimator whose Columns are [Vector]
 	Pairs   *Pairs // for an estimator whose Columns are [Pair]
 	Memory  Memory // for what the estimator makes of Columns; nil: the Go heap
+	// Groups is the number of groups that are answered like this one, public or released; 0: one.
+	// What stands out of the noise of one group in 10,000 may be noise in one of 10,000.
+	Groups int
 }
 
 // Status says whether an estimate may be shown.

@@ -197,7 +197,7 @@ func (in *intake) input(a plan.Aggregate, group int, read func(estimator.Input))
 		defer free(in.memory, out[i])
 	}
 	if !a.Paired() {
-		read(estimator.Input{Columns: out, Memory: in.memory})
+		read(estimator.Input{Columns: out, Memory: in.memory, Groups: in.keys.groups})
 		return nil
 	}
 	pairs, err := pairsOf(out, a.OneEntity, in.memory)

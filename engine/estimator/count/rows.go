@@ -128,19 +128,19 @@ func (r rows) spread() func(_, bound int64) float64 {
 func (r rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	in = sized.Columns(r.p, r.Columns(), in)
 	if r.bound == 0 {
-		return r.searched(n, in.Columns[0])
+		return r.searched(n, in.Columns[0], in.Groups)
 	}
 	hidden := r.noise(r.bound)
 	return r.shown(scalar.Hidden(hidden.Of(n, r.clipped(in.Columns[0], r.bound)), hidden, 1))
 }
 
 // searched answers where no bound is declared.
-func (r rows) searched(n noise.Noiser, of []int64) estimator.Estimate {
+func (r rows) searched(n noise.Noiser, of []int64, groups int) estimator.Estimate {
 	var h clipping.Histogram
 	for _, m := range of {
 		h.Add(m)
 	}
-	choice, ok := r.search.Release(n, &h).Choose(r.spread(), 1)
+	choice, ok := r.search.Release(n, &h, groups).Choose(r.spread(), 1)
 	if !ok {
 		return scalar.TooFew(1, 2*r.search.Persons())
 	}

@@ -204,7 +204,7 @@ func (e moments) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			h.Add(int64(min(scalar.Ceil(normSteps*math.Sqrt(norm2)), normLimit)))
 		}
 	}
-	lengths, ok := e.clip.Release(n, &h).Lengths()
+	lengths, ok := e.clip.Release(n, &h, in.Groups).Lengths()
 	if !ok {
 		return scalar.TooFew(len(e.of), needed)
 	}

@@ -12,7 +12,7 @@ import (
 // vectors is lost, not of which groups: vectors beyond the radius are shortened as a whole, and may
 // be in some groups more than in others.
 //
-//	added    the share lost, of the group's own clipped sum
+//	added    the share lost along the sums, of the group's own clipped sum
 //	bound    the same with a share of heavy persons whose odds are e^unlike times those of all
 //	         groups together, and with the drawing of persons: those of a group are fewer
 //
@@ -30,6 +30,15 @@ type clip struct {
 	losses []clipping.Loss
 	known  bool
 }
+
+// along is the part of the share lost that a sum is enlarged by: persons with long vectors over
+// many groups are in other groups than all persons together. Of what baskets lose over 100 groups a
+// fifth is along the sums of prices and a half along those of items; of ratings over 20 genres, and
+// where persons differ in nothing but their numbers of rows, all of it is.
+func along(groups float64) float64 { return math.Sqrt(alongAll / max(groups, alongAll)) }
+
+// alongAll is the number of groups up to which all of it is.
+const alongAll = 20
 
 // lostOf is the share that is expected to be lost of what is left.
 func lostOf(losses []clipping.Loss) float64 {
@@ -51,7 +60,7 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	cut := estimator.Cut{Added: clipping.Added(v*lostOf(s.losses), sigma)}
+	cut := estimator.Cut{Added: clipping.Added(v*along(s.groups)*lostOf(s.losses), sigma)}
 	one := p.Measure.count() || p.total.lo >= 0 || p.total.hi <= 0
 	size := math.Abs(v)
 	if one {

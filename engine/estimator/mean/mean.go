@@ -248,7 +248,7 @@ func (e persons) choose(n noise.Noiser, in estimator.Input, c int64, step float6
 		}
 	}
 	unit := e.noise(interval{0, far}).Sigma() / far
-	return e.clip.Release(n, &h).About().Choose(func(low, high int64) float64 {
+	return e.clip.Release(n, &h, in.Groups).About().Choose(func(low, high int64) float64 {
 		return unit * float64(e.moves(low, high))
 	}, step)
 }

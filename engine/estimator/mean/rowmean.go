@@ -233,7 +233,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 				h.Add(int64(min(scalar.Ceil(e.norm(d, w)), vectorNormLimit)))
 			}
 		}
-		lengths, ok := e.clip.Release(n, &h).Lengths()
+		lengths, ok := e.clip.Release(n, &h, in.Groups).Lengths()
 		if !ok {
 			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 		}

@@ -181,7 +181,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, clipped(rows, totals, s.bound))), hidden, scalar.Scale(s.p.Grid, 1))
 	}
 	scale := func(steps float64) float64 { return scalar.Scale(s.p.Grid, steps) }
-	choice, ok := s.search.Release(n, histogram(rows, totals)).Choose(s.spread(), scale(1))
+	choice, ok := s.search.Release(n, histogram(rows, totals), in.Groups).Choose(s.spread(), scale(1))
 	if !ok {
 		return scalar.TooFew(1, 2*s.search.Persons())
 	}

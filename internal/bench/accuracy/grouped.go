@@ -71,7 +71,7 @@ func openPerGroup(n *named.Name) Method {
 				if s.Measure != groups.Sum {
 					columns = [][]int64{in[g]}
 				}
-				if a := e.Release(n, estimator.Input{Columns: columns}); a.Status == estimator.OK {
+				if a := e.Release(n, estimator.Input{Columns: columns, Groups: s.Groups}); a.Status == estimator.OK {
 					out[g] = a.Values[0]
 				}
 			}

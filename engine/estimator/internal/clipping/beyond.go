@@ -9,6 +9,7 @@ func (s *side) fit(p place) fit {
 	masses, more := make([]float64, s.wide+1), make([]float64, s.wide+1)
 	s.shares(masses, p)
 	kinds := [2]shape{{law: &s.laws[p.law], octave: p.octave, scale: math.Exp2(float64(p.octave))}}
+	expect := func(k int) float64 { return s.expected(k, masses[k]*p.persons+more[k]) }
 	if p.second != nil {
 		_, inside := p.second.masses(more, p.at)
 		for k := range more {
@@ -21,16 +22,19 @@ func (s *side) fit(p place) fit {
 	var near, far, unsure moments
 	for k := s.wide; k >= 0; k-- {
 		first := masses[k] * p.persons
-		persons := s.expected(k, first+more[k])
+		persons, slope := expect(k), 0.0
+		if k > 1 && k <= s.top {
+			slope = fall(expect(k-1), persons)
+		}
 		part := 0.0 // of the second law
 		if more[k] > 0 {
 			part = more[k] / (first + more[k])
 		}
 		mean, mean2 := 1.0, 1.0
 		if k > 0 {
-			mean, mean2 = kinds[0].moments(k)
+			mean, mean2 = kinds[0].moments(k, slope)
 			if part > 0 {
-				a, b := kinds[1].moments(k)
+				a, b := kinds[1].moments(k, slope)
 				mean, mean2 = mean+part*(a-mean), mean2+part*(b-mean2)
 			}
 			if !s.real {
@@ -59,9 +63,9 @@ func (s *side) fit(p place) fit {
 		case k > 0 && k <= s.top:
 			for j := range perOctave {
 				at := (k-1)*perOctave + j
-				excess := kinds[0].excess(k, j)
+				excess := kinds[0].excess(k, j, slope)
 				if part > 0 {
-					excess += part * (kinds[1].excess(k, j) - excess)
+					excess += part * (kinds[1].excess(k, j, slope) - excess)
 				}
 				if excess > 0 && !s.real {
 					excess += 0.4
@@ -94,22 +98,53 @@ type shape struct {
 }
 
 // moments returns the mean of a total within bucket k, and of its square.
-func (x shape) moments(k int) (mean, mean2 float64) {
-	bucket := k - x.law.first - x.octave
-	if bucket >= 0 && bucket < len(x.law.mass) && x.law.mass[bucket] > 0 {
-		return x.law.mean[bucket] * x.scale, x.law.mean2[bucket] * x.scale * x.scale
+func (x shape) moments(k int, slope float64) (mean, mean2 float64) {
+	if i, ok := x.bucket(k); ok {
+		return x.law.mean[i] * x.scale, x.law.mean2[i] * x.scale * x.scale
 	}
 	u := math.Exp2(float64(k))
-	return 0.72 * u, 0.54 * u * u
+	return falling(slope, 1, 0) * u, falling(slope, 2, 0) * u * u
 }
 
 // excess returns what a total within bucket k is expected to be beyond radius number j of it.
-func (x shape) excess(k, j int) float64 {
-	bucket := k - x.law.first - x.octave
-	if bucket >= 0 && bucket < len(x.law.mass) && x.law.mass[bucket] > 0 {
-		return x.law.excess[bucket*perOctave+j] * x.scale
+func (x shape) excess(k, j int, slope float64) float64 {
+	if i, ok := x.bucket(k); ok {
+		return x.law.excess[i*perOctave+j] * x.scale
 	}
-	return max(0, 0.72-math.Exp2(float64(j)/perOctave-1)) * math.Exp2(float64(k))
+	c := math.Exp2(float64(j)/perOctave - 1)
+	return max(0, falling(slope, 1, j)-c*falling(slope, 0, j)) * math.Exp2(float64(k))
+}
+
+// bucket is the law's own number of bucket k; ok is false where the law has nobody there, and what
+// is counted there is believed against it. The places of these persons follow from the slope at
+// which the octaves fall, see fall.
+func (x shape) bucket(k int) (i int, ok bool) {
+	i = k - x.law.first - x.octave
+	return i, i >= 0 && i < len(x.law.mass) && x.law.mass[i] > 0
+}
+
+// steepest is the greatest slope that is told from counts, in octaves an octave.
+const steepest = 6
+
+// fall is the slope of the density of the logarithm of totals from one octave to the next, in
+// octaves an octave; it does not rise.
+func fall(before, persons float64) float64 {
+	if !(persons > 0 && before > persons) {
+		return 0
+	}
+	return min(math.Log2(before/persons), steepest)
+}
+
+// falling returns E(xⁿ; x > C) of x within (½, 1] whose logarithm has a density that falls by
+// 2^slope an octave, and C = 2^(j/perOctave−1).
+func falling(slope float64, n, j int) float64 {
+	integral := func(a, from float64) float64 { // of 2^(−a·y) from there to 1
+		if math.Abs(a) < 1e-6 {
+			return 1 - from
+		}
+		return (math.Exp2(-a*from) - math.Exp2(-a)) / (a * math.Ln2)
+	}
+	return math.Exp2(-float64(n)) * integral(slope-float64(n), float64(j)/perOctave) / integral(slope, 0)
 }
 
 // whole brings what is beyond each radius to the whole number under the radius, which is what

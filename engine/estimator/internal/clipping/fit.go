@@ -41,9 +41,10 @@ type side struct {
 	counts []float64
 	empty  []float64 // surprise of each count up to wide, were its bucket empty
 	sigma  float64
-	tail   float64   // factor by which the noise's tails ask for more than those of a normal law
-	real   bool      // totals are not whole numbers
-	about  bool      // they are distances from a centre
+	tail   float64 // factor by which the noise's tails ask for more than those of a normal law
+	real   bool    // totals are not whole numbers
+	about  bool    // they are distances from a centre
+	points points
 	gate   int       // the last octave that stands out
 	top    int       // the last octave that the answer counts on
 	wide   int       // that the interval counts on
@@ -66,14 +67,15 @@ type fit struct {
 
 // newSide fits the library to counts; ok is false where nothing stands out.
 func newSide(counts []float64, c Counts) (s side, ok bool) {
-	g := gate(counts, c.sigma*c.tail, c.adjoining())
+	p := pointsOf(c.groups)
+	g := p.open(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
 		return side{}, false
 	}
 	last := len(counts) - 1
 	s = side{
 		counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about,
-		gate: g, top: min(g+nearOctaves, last), wide: min(c.far(counts, g), last),
+		points: p, gate: g, top: min(g+nearOctaves, last), wide: min(c.far(counts, g), last),
 	}
 	places := s.mix(s.places())
 	for i := range s.top * perOctave {

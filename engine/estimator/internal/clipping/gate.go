@@ -24,17 +24,32 @@ const (
 	laplaceTail = 1.4
 )
 
-// gate returns the greatest octave that stands out of noise of standard deviation sigma, −1 where
+// points are what takes the places of gateZ and farZ where many groups have a gate each.
+type points struct{ gate, far float64 }
+
+// fewGroups is the number of groups from which on the chance that noise alone opens the gate of any
+// of them, or lifts it far, stays the same.
+const fewGroups = 16
+
+func pointsOf(groups int) points {
+	if groups <= fewGroups {
+		return points{gateZ, farZ}
+	}
+	z := math.Sqrt2 * math.Erfcinv(math.Erfc(gateZ/math.Sqrt2)*fewGroups/float64(groups))
+	return points{z, z + farZ - gateZ}
+}
+
+// open returns the greatest octave that stands out of noise of standard deviation sigma, −1 where
 // none does; adjoining is the point for octaves beside it.
-func gate(counts []float64, sigma, adjoining float64) int {
+func (p points) open(counts []float64, sigma, adjoining float64) int {
 	best := fullest(counts)
-	if counts[best] <= gateZ*sigma {
-		if best = climb(counts, sigma, -1, len(counts)); best < 0 {
+	if counts[best] <= p.gate*sigma {
+		if best = p.climb(counts, sigma, -1, len(counts)); best < 0 {
 			return -1
 		}
 	}
 	for {
-		next := climb(counts, sigma, best, nearWindow)
+		next := p.climb(counts, sigma, best, nearWindow)
 		if next == best {
 			break
 		}
@@ -53,7 +68,7 @@ func gate(counts []float64, sigma, adjoining float64) int {
 // stray reports whether a side whose octaves stand out far beyond the gate of the other side has
 // none that would stand out there: it is rather noise.
 func (s *side) stray(other int, tail float64) bool {
-	return s.gate > other+nearWindow && s.counts[fullest(s.counts)] <= farZ*s.sigma*tail
+	return s.gate > other+nearWindow && s.counts[fullest(s.counts)] <= s.points.far*s.sigma*tail
 }
 
 // fullest returns the bucket with the greatest count.
@@ -69,12 +84,12 @@ func fullest(counts []float64) int {
 
 // climb returns the greatest octave above the gate that stands out, the gate where none does: alone
 // if one does, as a wider window has noise above the octave that fills it.
-func climb(counts []float64, sigma float64, gate, near int) int {
+func (p points) climb(counts []float64, sigma float64, gate, near int) int {
 	for _, width := range []int{1, 2, 4, 8} {
 		for top := len(counts) - 1; top-width+1 > gate; top-- {
-			z := farZ
+			z := p.far
 			if top <= gate+near {
-				z = gateZ
+				z = p.gate
 			}
 			low := top - width + 1
 			if sum(counts[low:top+1]) <= z*sigma*math.Sqrt(float64(width)) {

@@ -65,10 +65,12 @@ type Counts struct {
 	real     bool // of numbers that are not whole
 	about    bool // of distances from a centre
 	apart    bool // the noise of the sum goes by the length of its interval
+	groups   int  // with a search each
 }
 
-// Release draws the noise.
-func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
+// Release draws the noise. groups is the number of groups that are searched in like this one,
+// public or released.
+func (s Search) Release(n noise.Noiser, h *Histogram, groups int) Counts {
 	noisy := func(has bool, side *[maxBuckets]int64) []float64 {
 		if !has {
 			return nil
@@ -86,7 +88,7 @@ func (s Search) Release(n noise.Noiser, h *Histogram) Counts {
 	if s.noise.Law() == estimator.Laplace {
 		tail = laplaceTail
 	}
-	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit), apart: s.delta > 1}
+	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit), apart: s.delta > 1, groups: groups}
 }
 
 // Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
