@@ -216,8 +216,8 @@ func (r release) value(parts float64) float64 {
 
 // seen is the number of persons from which on the look at the tail shows that all of them are
 // beyond a cap. With fewer that cannot be told from none, and a sum at a cap that is too small
-// would pass for the whole: numbers of results begin at 1 a person, but the steps of a sum say
-// nothing of what persons have.
+// would pass for the whole: the steps of a sum say nothing of what persons have. Numbers of results
+// begin at 1 a person and are mostly few: they are shown, see tail.most.
 func (r release) seen() float64 {
 	const cap = 1 << 20
 	moved := int64(math.Ceil(r.excess().reach(r.p.Relation)))
@@ -244,15 +244,15 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 func (r release) searched(n noise.Noiser, q *profile) estimator.Estimate {
 	q.fill([]int{0})
 	persons := r.first().Big(n, q.all[0]) / float64(r.o.Shape.parts())
-	e := r.after(n, q, r.pick.choose(n, q, r.pick.power(persons)))
+	e := r.after(n, q, r.pick.choose(n, q, r.pick.power(persons)), persons)
 	if r.o.Sum && persons < r.seen() {
 		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
 	}
 	return e
 }
 
-// after answers once cap number i is chosen.
-func (r release) after(n noise.Noiser, q *profile, i int) estimator.Estimate {
+// after answers once cap number i is chosen, for so many persons.
+func (r release) after(n noise.Noiser, q *profile, i int, persons float64) estimator.Estimate {
 	// One cap more than chosen costs little noise, and what is just under a steep fall of the score
 	// costs much.
 	i = min(i+1, r.pick.candidates-1)
@@ -260,7 +260,7 @@ func (r release) after(n noise.Noiser, q *profile, i int) estimator.Estimate {
 	t := look(n, r.p, r.loss[2], r.excess().reach(r.p.Relation), r.caps[i], r.o.Shape.parts(), q.excess(i))
 	i = max(i, r.atMost(t.raised()))
 	q.fill([]int{i})
-	return r.told(n, q.signed[i], r.caps[i], t)
+	return r.told(n, q.signed[i], r.caps[i], t, persons)
 }
 
 // atMost is the number of the last cap up to a number that may be chosen.
@@ -284,8 +284,8 @@ const (
 	mostMissing = 0.6
 )
 
-// told is the answer at a cap, with what the look at the tail says of it.
-func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail) estimator.Estimate {
+// told is the answer at a cap, with what the look at the tail says of it and of so many persons.
+func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail, persons float64) estimator.Estimate {
 	hidden := r.answer(cap)
 	x := hidden.Big(n, flow)
 	missing := t.missing() * float64(r.o.Shape.parts())
@@ -297,6 +297,9 @@ func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail) estimato
 	parts := t.beyond(cap, r.o.Most)
 	for k := range parts {
 		parts[k].Mean *= r.step() * float64(r.o.Shape.parts())
+	}
+	if r.o.Most == 0 && t.most(persons) {
+		parts = []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 	}
 	whole := float64(r.o.Shape.parts())
 	cut := estimator.Cut{Up: parts, Radius: r.value(float64(cap) * whole), Seen: r.value(float64(t.seen(r.o.Most)) * whole)}

@@ -153,7 +153,7 @@ func TestEdgeInputsGiveFiniteAnswers(t *testing.T) {
 				}
 				for _, level := range []float64{1e-9, 0.5, 0.95, 1 - 1e-12} {
 					lo, hi := errorbar.Interval(a, 0, level)
-					if lo > a.Values[0] || hi < a.Values[0] || a.Status == estimator.OK && math.IsNaN(lo+hi) {
+					if lo > a.Values[0] || hi < a.Values[0] || a.Status == estimator.OK && (math.IsNaN(lo) || math.IsNaN(hi)) {
 						t.Errorf("%s, %s: interval [%v, %v] of %v", v.name, name, lo, hi, a.Values[0])
 					}
 				}
@@ -170,7 +170,7 @@ func recorded(t *testing.T, e release, p *estimator.Pairs, i int, answer func(in
 	q.from(0)
 	rec := &stattest.Recorder{Answer: answer}
 	e.first().Big(rec, q.all[0])
-	e.after(rec, q, i)
+	e.after(rec, q, i, 0)
 	return rec
 }
 
@@ -360,7 +360,7 @@ func TestSumsOfFewPersonsAreTooFew(t *testing.T) {
 			}
 			q.fill([]int{0})
 			persons := e.first().Big(n, q.all[0])
-			if a := e.after(n, q, e.pick.choose(n, q, e.pick.power(persons))); a.Status == estimator.OK && a.Values[0] < 3_000_000 {
+			if a := e.after(n, q, e.pick.choose(n, q, e.pick.power(persons)), persons); a.Status == estimator.OK && a.Values[0] < 3_000_000 {
 				wrong++
 			}
 		}

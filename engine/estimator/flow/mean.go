@@ -154,7 +154,10 @@ func (m ofResults) missing(sum, count estimator.Cut, c, ratio float64) estimator
 	scaled := func(parts []estimator.CutPart, f float64) []estimator.CutPart {
 		out := make([]estimator.CutPart, len(parts))
 		for i, p := range parts {
-			out[i] = estimator.CutPart{Weight: p.Weight, Mean: p.Mean * f, StdDev: p.StdDev * f}
+			out[i] = estimator.CutPart{Weight: p.Weight, Mean: p.Mean, StdDev: p.StdDev * f}
+			if !math.IsInf(p.Mean, 1) { // nothing is known of it, whatever the factor
+				out[i].Mean *= f
+			}
 		}
 		return out
 	}
