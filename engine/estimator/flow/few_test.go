@@ -29,8 +29,9 @@ func regular(s Shape, persons, each int) *estimator.Pairs {
 }
 
 // TestCountsOfHeavyPersonsHaveNoUpperEnd: persons with 2,000 results each, nearly all of them
-// beyond the cap that is chosen where they are few. Whatever is answered, the interval does not deny
-// the truth; without the rule it does in most answers. Light persons are answered with an upper end.
+// beyond the cap that is chosen where they are few. Whatever is answered, the interval does
+// not deny the truth; without the rule it does in most answers. Light persons are answered
+// with an upper end.
 func TestCountsOfHeavyPersonsHaveNoUpperEnd(t *testing.T) {
 	const runs, rho = 60, 0.01
 	for _, s := range []Shape{Two, Self, Distinct, One} {
