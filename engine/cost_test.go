@@ -32,6 +32,7 @@ func TestEXPLAINShowsWhatTheLedgerRecords(t *testing.T) {
 		"SELECT g, AVG(n), VAR_POP(n), DP_COUNT(*, 'epsilon=0.1') FROM visits GROUP BY g",
 		"SELECT h, COUNT(*), SUM(n) FROM visits GROUP BY h",
 		"SELECT h, g, COUNT(*), DP_MEDIAN(n) FROM visits GROUP BY h, g",
+		"SELECT COUNT(*) FROM visits v WHERE n > (SELECT AVG(w.n) FROM visits w WHERE w.g = v.g)",
 		"SELECT (SELECT COUNT(*) FROM people WHERE age > 40) / COUNT(*) FROM people WHERE age > 20",
 	} {
 		var rho, delta float64

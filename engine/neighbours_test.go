@@ -88,6 +88,7 @@ var exchangeQueries = []string{
 	"SELECT COUNT(*), SUM(age) FROM %[1]s.people p WHERE EXISTS (SELECT 1 FROM %[1]s.visits v WHERE v.person = p.person AND v.n > 3)",
 	"SELECT COUNT(*), SUM(n) FROM %[1]s.visits v WHERE n >= (SELECT AVG(w.n) FROM %[1]s.visits w WHERE w.person = v.person) AND person NOT IN (SELECT person FROM %[1]s.people WHERE note > 3)",
 	"SELECT COUNT(*), SUM(n) FROM %[1]s.visits WHERE n <= (SELECT AVG(n) FROM %[1]s.visits) + 9",
+	"SELECT COUNT(*), SUM(note) FROM %[1]s.people p WHERE age <= (SELECT AVG(q.age) + 99 FROM %[1]s.people q WHERE q.g = p.g)",
 	"SELECT DP_COUNT(DISTINCT person * 7, 'values=1'), DP_COUNT(DISTINCT person * age, 'values=3') FROM %[1]s.people WHERE age > 0",
 	"SELECT DP_COUNT(a.g, 'cap=30'), DP_SUM(a.note, 'cap=9'), DP_SUM(a.age * b.n, 'cap=100000') FROM %[1]s.people a JOIN %[1]s.visits b ON a.g = b.n",
 	"SELECT a.g, DP_COUNT(1, 'cap=20') FROM %[1]s.people a JOIN %[1]s.people b ON a.note = b.note AND a.person <> b.person GROUP BY a.g",

@@ -39,6 +39,7 @@ var hostileQueries = []string{
 	"SELECT g, DP_MEAN(v), DP_SUM(v) FROM s.points GROUP BY g", "SELECT DP_MEAN(CONCAT('[', x, ',', n, ']'), 'dimension=2') FROM s.visits",
 	"SELECT a.g, COUNT(b.x / 0), SUM(a.x * b.x * 1e300), AVG(POW(a.m, b.n * 1000)) FROM s.visits a JOIN s.visits b ON a.n = b.n GROUP BY a.g",
 	"SELECT SUM(1 / (a.x - 1e300)), DP_SUM(9223372036854775807 * a.n, 'cap=5'), AVG(b.age / (a.person - 1)) FROM s.visits a JOIN s.people b ON a.person <> b.person",
+	"SELECT COUNT(*) FROM s.visits v WHERE x / 0 > (SELECT SUM(1 / (w.x - 1e300)) * 1e300 FROM s.visits w WHERE w.g = v.g) OR m < (SELECT AVG(w.n) / COUNT(*) FROM s.visits w WHERE w.g = v.g AND w.n = 3)",
 	"SELECT COUNT(*) FROM s.visits WHERE s.visits.person = 1", "SELECT SUM(-9223372036854775808 - n), SUM(9223372036854775807 * n) FROM s.visits",
 }
 

@@ -17,7 +17,7 @@ func peopleWithOrders(root *client) {
 		for k := range c % 4 {
 			o, nobody := 10*c+k, c%31 == 1 && k == 0
 			row := func(owner string) string {
-				return fmt.Sprintf("(%d, %s, %d.5, %d)", o, owner, (c*13+k*29)%100, (c+k)%2)
+				return fmt.Sprintf("(%d, %s, %d.5, %d, '2024-%02d-%02d')", o, owner, (c*13+k*29)%100, (c+k)%2, 1+(c+k)%12, 1+c%28)
 			}
 			if nobody {
 				orders = append(orders, row("NULL"))
@@ -39,7 +39,7 @@ func peopleWithOrders(root *client) {
 	for schema, rows := range map[string][2][]string{"q": {orders, items}, "x": {owned, of}} {
 		root.exec("CREATE DATABASE "+schema, "USE "+schema,
 			"CREATE TABLE customers (id INT PRIMARY KEY, city VARCHAR(8), bal DECIMAL(10,2))",
-			"CREATE TABLE orders (id INT PRIMARY KEY, customer INT, amount DECIMAL(10,2), late INT)",
+			"CREATE TABLE orders (id INT PRIMARY KEY, customer INT, amount DECIMAL(10,2), late INT, day DATE)",
 			"CREATE TABLE items (id INT PRIMARY KEY, order_id INT, part INT, qty INT)",
 			"CREATE TABLE parts (part INT, brand VARCHAR(8), size INT)",
 			"INSERT INTO customers VALUES "+strings.Join(customers, ", "), "INSERT INTO orders VALUES "+strings.Join(rows[0], ", "),
@@ -101,6 +101,78 @@ var answered = []string{
 	"SELECT part, SUM(qty) FROM items GROUP BY part HAVING SUM(qty) > (SELECT SUM(qty) * 0.14 FROM items) ORDER BY part",
 	"WITH r AS (SELECT part, SUM(qty) AS t FROM items WHERE part IS NOT NULL GROUP BY part) SELECT COUNT(*) FROM r WHERE t >= (SELECT AVG(t) FROM r)",
 	"SELECT COUNT(*) FROM orders o WHERE amount > (SELECT AVG(amount) FROM orders) OR EXISTS (SELECT 1 FROM items i WHERE i.order_id = o.id AND i.qty > (SELECT AVG(qty) + 0.4 FROM items))",
+}
+
+// answeredEach are statements whose subqueries are one private answer for each of the values that
+// the rows around them have in public columns.
+var answeredEach = []string{
+	"SELECT COUNT(*), SUM(qty) FROM items i, parts p WHERE p.part = i.part AND p.brand = 'a' AND i.qty > (SELECT 0.81 * AVG(qty) FROM items WHERE part = p.part)",
+	"SELECT COUNT(*) FROM orders o WHERE amount > (SELECT AVG(p.amount) FROM orders p WHERE p.late = o.late)",
+	"SELECT late, COUNT(*) FROM orders o WHERE amount < (SELECT AVG(p.amount) + 0.2 * COUNT(*) / SUM(p.late + 1) FROM orders p WHERE p.late = o.late AND p.amount > 20) GROUP BY late ORDER BY late",
+	"SELECT COUNT(*) FROM items i WHERE qty * 30 > (SELECT COUNT(*) FROM items j WHERE j.part = i.part) OR part IS NULL",
+	"SELECT COUNT(*) FROM items i WHERE part IS NULL AND qty > (SELECT COUNT(*) FROM items j WHERE j.part = i.part)",
+	"SELECT COUNT(*) FROM items i WHERE NOT qty > (SELECT SUM(j.qty) FROM items j WHERE j.part = i.part) OR qty > 10",
+	"SELECT COUNT(*) FROM items i JOIN orders o ON o.id = i.order_id WHERE i.qty >= (SELECT AVG(j.qty) + 0.5 FROM items j JOIN orders p ON p.id = j.order_id WHERE j.part = i.part AND p.late = o.late)",
+	"SELECT city, COUNT(*) FROM customers c WHERE bal > (SELECT AVG(d.bal) FROM customers d WHERE d.city = c.city AND d.bal > (SELECT AVG(bal) FROM customers)) GROUP BY city ORDER BY city",
+	"SELECT COUNT(*) FROM items i JOIN parts p ON p.part = i.part WHERE i.qty > (SELECT AVG(j.qty) FROM items j JOIN parts k ON j.part = k.part WHERE k.brand = p.brand)",
+	"SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders o WHERE amount > (SELECT AVG(p.amount) FROM orders p WHERE p.late = o.late) GROUP BY customer) d",
+}
+
+// TestAnswersOfEachAreValues: a private answer for each public value of columns around is compared
+// with the rows that have the value. It is one charge with the statement around it, and replayed
+// with it.
+func TestAnswersOfEachAreValues(t *testing.T) {
+	i := startWith(t, "", seeded(t, "answers of each", 1))
+	root := i.root()
+	peopleWithOrders(root)
+	ann := i.analyst(root, "ann", "q")
+	ann.exec("USE q", "SET dp_rho = 100")
+	compared(t, root, ann, answeredEach, 0.05)
+
+	charges := func() string {
+		return root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge' AND account_type = 'entity'")
+	}
+	ann.exec("SET dp_rho = 0.5")
+	before := charges()
+	value := ann.value(answeredEach[1])
+	if was, _ := strconv.Atoi(before); charges() != strconv.Itoa(was+1) {
+		t.Errorf("a statement of two releases made charges %s to %s, want one", before, charges())
+	}
+	if rho, _ := lastCharge(t, root).Float64(); rho < 0.49 || rho > 0.5001 {
+		t.Errorf("the two releases cost %g, want 0.5", rho)
+	}
+	before = charges()
+	if got := ann.value(answeredEach[1]); got != value || charges() != before {
+		t.Errorf("asked again: %s after %s, charges %s to %s", got, value, before, charges())
+	}
+	none := "SELECT COUNT(*) FROM items i JOIN parts p ON p.part = i.part WHERE p.brand = 'none' AND i.qty > (SELECT AVG(j.qty) FROM items j WHERE j.part = p.part)"
+	if got := ann.value(none); got != "0" && got != "NULL" {
+		t.Errorf("got %s of the rows of a brand that is not there", got)
+	}
+	plan := fmt.Sprint(ann.query("EXPLAIN " + answeredEach[0]))
+	for _, want := range []string{"public keys items.part  groups=2", "items.part: 2 values from the public table q.parts", "values of the answer AVG(items.qty) for each items.part  released before it"} {
+		if !strings.Contains(plan, want) {
+			t.Errorf("the plan does not tell %q: %s", want, plan)
+		}
+	}
+}
+
+// TestDatesAreValues: rows are compared with a private answer that is a date or a moment.
+func TestDatesAreValues(t *testing.T) {
+	i := startWith(t, "", seeded(t, "dates as values", 1))
+	root := i.root()
+	peopleWithOrders(root)
+	ann := i.analyst(root, "ann", "q")
+	ann.exec("USE q", "SET dp_rho = 100")
+	compared(t, root, ann, []string{
+		"SELECT COUNT(*) FROM orders WHERE day > (SELECT MIN(day) FROM orders WHERE late = 1) + INTERVAL 60 DAY",
+		"SELECT COUNT(*) FROM orders WHERE day >= (SELECT MAX(day) - INTERVAL 3 MONTH FROM orders WHERE amount > 10)",
+		"SELECT COUNT(*) FROM orders WHERE DATEDIFF((SELECT MAX(day) FROM orders WHERE amount > 10), day) < 100",
+		"SELECT COUNT(*) FROM orders o WHERE day > (SELECT MIN(p.day) FROM orders p WHERE p.late = o.late) + INTERVAL 90 DAY",
+	}, 0.1)
+	if _, err := ann.try("SELECT COUNT(*) FROM orders WHERE day > (SELECT DP_INFO(AVG(amount)) FROM orders)"); err == nil || !strings.Contains(err.Error(), "protected rows are compared with numbers, dates and times") {
+		t.Errorf("got %v of an answer that is a text", err)
+	}
 }
 
 // TestAnswersAreValues: a private answer is a value of the rows around it. Both are one charge, of

@@ -105,9 +105,9 @@ func (s *statement) private(n sql.Node) bool {
 			return is
 		}
 	}
-	nodes, drafts, scalars := len(s.nodes), len(s.aggregations), maps.Clone(s.scalars)
+	nodes, drafts, scalars, keyed := len(s.nodes), len(s.aggregations), maps.Clone(s.scalars), maps.Clone(s.keyed)
 	r, err := s.build(n, position{aggregate: true})
-	s.nodes, s.aggregations, s.scalars = s.nodes[:nodes], s.aggregations[:drafts], scalars
+	s.nodes, s.aggregations, s.scalars, s.keyed = s.nodes[:nodes], s.aggregations[:drafts], scalars, keyed
 	is := err == nil && r.rel != nil
 	if known {
 		if s.privates == nil {

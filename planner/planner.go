@@ -121,7 +121,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err != nil {
 		return same(err)
 	}
-	s.Answer = s.scalar
+	s.Answer, s.AnswerEach = s.scalar, s.answerEach
 	if s.params.EmptyPreviews() && s.isPreview(n) {
 		return s.previewed(n)
 	}
@@ -164,7 +164,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		ctx: ctx, catalog: c,
 		p:       p,
 		params:  &settings.Settings{Layers: []settings.Layer{t.Hints, session}, PureTable: p.pureTable(ctx, c, f.Protected)},
-		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{}, carried: map[sql.ColumnId]bool{},
+		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{}, keyed: map[*gmsplan.GroupBy]*keyedAnswer{}, carried: map[sql.ColumnId]bool{},
 
 		explains: t.Explain,
 	}

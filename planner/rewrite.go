@@ -77,6 +77,8 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 		return s.unary(n, at, func(r *rel.Relation) (*rel.Relation, error) { return s.Windows(r, n) })
 	case *gmsplan.GroupBy:
 		return s.groupBy(n, at)
+	case *keyedRows:
+		return s.numbered(n)
 	case *gmsplan.JoinNode:
 		return s.joinNode(n, at)
 	case *gmsplan.SetOp:

@@ -31,6 +31,7 @@ type statement struct {
 
 	// the private answers that are values of the rows around them
 	scalars map[*gmsplan.GroupBy]*plan.DPAggregate
+	keyed   map[*gmsplan.GroupBy]*keyedAnswer // those by values of these rows
 
 	// columns of answers that have no value: a group has many
 	carried map[sql.ColumnId]bool

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 func TestUnsoundPlansDoNotRun(t *testing.T) {
 	const other = "SELECT /*+ SET_VAR(dp_keys=keep) */ x, DP_MEDIAN(g) FROM t GROUP BY x"
 	const public, selected = "SELECT g, COUNT(*), AVG(x) FROM t GROUP BY g", "SELECT x, DP_MEDIAN(g) FROM t GROUP BY x"
+	const each = "SELECT COUNT(*) FROM t a WHERE x > (SELECT AVG(b.x) FROM t b WHERE b.g = a.g)"
 	for name, spoil := range map[string]func(*plan.Statement){
 		"a loss that is not charged":  func(s *plan.Statement) { clear(s.Tables) },
 		"a release that costs less":   func(s *plan.Statement) { s.Releases[0].Loss = privacy.Loss{} },
@@ -32,6 +34,17 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 		},
 		"all other keys in the first scan":              func(s *plan.Statement) { s.Releases[0].Aggregates[0].Scan = 0 },
 		"a selection for more groups than are paid for": func(s *plan.Statement) { s.Releases[0].PerUnit++ },
+		"released values that come later":               func(s *plan.Statement) { slices.Reverse(s.Releases) },
+		"released values that are not named":            func(s *plan.Statement) { s.Releases[1].Uses = nil },
+		"released values of which one is read": func(s *plan.Statement) {
+			args := s.Releases[1].Scans[0].Args
+			for i, x := range args {
+				if a, ok := x.(plan.AnswerArg); ok {
+					a.Each = false
+					args[i] = a
+				}
+			}
+		},
 		"rows of two persons of whom one is not charged for": func(s *plan.Statement) {
 			s.Releases[0].Entities, s.Entities = s.Releases[0].Entities[:1], s.Entities[:1]
 		},
@@ -41,6 +54,8 @@ func TestUnsoundPlansDoNotRun(t *testing.T) {
 			query = selected
 		} else if strings.Contains(name, "all other keys") {
 			query = other
+		} else if strings.Contains(name, "released values") {
+			query = each
 		} else if strings.Contains(name, "two persons") {
 			query = "SELECT COUNT(*) FROM t, s WHERE t.x = s.x"
 		}

@@ -3,17 +3,22 @@ package exec
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/planner/plan"
 )
 
 // withAnswers returns a release whose scans have the answers of earlier releases that they use as
-// values: released numbers, or NULL where there is none.
+// values: released ones, or NULL where there is none.
 func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Release, error) {
 	if len(r.Uses) == 0 {
 		return r, nil
 	}
-	values := map[string][]any{}
+	values := map[string][]sql.Row{}
 	for _, u := range r.Uses {
 		a, ok := answers[u]
 		if !ok {
@@ -23,18 +28,24 @@ func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Rele
 		if err != nil {
 			return nil, err
 		}
-		if len(rows) != 1 {
+		if len(u.Keys) == 0 && len(rows) != 1 {
 			return nil, fmt.Errorf("exec: a release that is used as a value has %d rows", len(rows))
 		}
-		values[u.Asked] = rows[0]
+		values[u.Asked] = rows
 	}
 	out := *r
 	out.Scans = slices.Clone(r.Scans)
 	for i := range out.Scans {
 		args := slices.Clone(out.Scans[i].Args)
 		for k, x := range args {
-			if a, ok := x.(plan.AnswerArg); ok {
-				args[k] = numberOf(values[a.Asked][a.Output])
+			a, ok := x.(plan.AnswerArg)
+			if !ok {
+				continue
+			}
+			if rows := values[a.Asked]; a.Each {
+				args[k] = listOf(rows, a.Output)
+			} else {
+				args[k] = valueOf(rows[0][a.Output])
 			}
 		}
 		out.Scans[i].Args = args
@@ -42,11 +53,29 @@ func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Rele
 	return &out, nil
 }
 
-// numberOf is a released number as the store takes it: decimal numbers as texts.
-func numberOf(v any) any {
+// valueOf is a released value as the store takes it: decimal numbers and moments as texts.
+func valueOf(v any) any {
 	switch v := v.(type) {
 	case nil, int64, float64:
 		return v
+	case time.Time:
+		return v.Format("2006-01-02 15:04:05.999999")
 	}
 	return fmt.Sprint(v)
+}
+
+// listOf is a column of released rows as the store takes it: a JSON list of texts and nulls.
+func listOf(rows []sql.Row, column int) string {
+	var b strings.Builder
+	for i, row := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if v := valueOf(row[column]); v == nil {
+			b.WriteString("null")
+		} else {
+			b.WriteString(strconv.Quote(fmt.Sprint(v)))
+		}
+	}
+	return "[" + b.String() + "]"
 }

@@ -14,6 +14,7 @@
 //	  ladder.go    rounded numbers
 //	variable.go  expressions on all combinations of variables, evaluated by the store
 //	image.go, feasible.go, mapping.go
+//	tuples.go    the values that columns of the rows around a subquery have together
 //
 // Images follow from definitions of tables, declared domains, the rows of public tables and the
 // text of the query, and from nothing else: no row of a protected table is read. So two

@@ -58,19 +58,8 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 		return nil, err
 	}
 	im := &Image{index: map[string]int{}, expr: e, constant: len(tree.Fields(s.ctx, e)) == 0}
-	im.From = "the text of the query"
-	for i, v := range sp.vars {
-		if i == 0 {
-			im.From = v.from
-		} else if !strings.Contains(im.From, v.from) {
-			im.From += ", " + v.from
-		}
-		im.found = im.found || v.found
-	}
-	limit := MaxPublic
-	if im.found {
-		limit = MaxFound
-	}
+	var limit int
+	im.From, im.found, limit = sp.source()
 	if len(rows) > limit {
 		return nil, nil
 	}
@@ -79,6 +68,24 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 		im.index[rowName(row)] = i
 	}
 	return im, nil
+}
+
+// source tells where the values of a space come from, for EXPLAIN, whether the planner found some
+// of them by itself, and how many values of an expression over it may be public.
+func (sp *space) source() (from string, found bool, limit int) {
+	from, limit = "the text of the query", MaxPublic
+	for i, v := range sp.vars {
+		if i == 0 {
+			from = v.from
+		} else if !strings.Contains(from, v.from) {
+			from += ", " + v.from
+		}
+		found = found || v.found
+	}
+	if found {
+		limit = MaxFound
+	}
+	return from, found, limit
 }
 
 // only is the image with the values of some places, in their order.

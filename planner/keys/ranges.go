@@ -23,7 +23,10 @@ const MaxFound = 10000
 func (sp *space) listed(b *rel.Base) (values []any, from string, ok bool, err error) {
 	if len(b.Domains) > 0 {
 		if values, ok, err = sp.f.Values(b); ok || err != nil {
-			return values, "the domain of " + b.Name, ok, err
+			if from = b.Listed; from == "" {
+				from = "the domain of " + b.Name
+			}
+			return values, from, ok, err
 		}
 	}
 	if values, ok = typed(b); ok {

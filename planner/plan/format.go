@@ -62,7 +62,11 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	}
 	for _, u := range r.Uses {
 		for _, a := range u.Aggregates {
-			fmt.Fprintf(b, "%s├─ value of the answer %s  released before it\n", indent, a.Text)
+			if len(u.Keys) == 0 {
+				fmt.Fprintf(b, "%s├─ value of the answer %s  released before it\n", indent, a.Text)
+			} else {
+				fmt.Fprintf(b, "%s├─ values of the answer %s for each %s  released before it\n", indent, a.Text, KeyNames(u))
+			}
 		}
 	}
 	for i, a := range r.Aggregates {

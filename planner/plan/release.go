@@ -140,13 +140,15 @@ func (r *Release) leading(scan int) int {
 // index in its place, the same for all scans of one execution of a statement.
 type SecretArg struct{ Index int }
 
-// AnswerArg stands in Scan.Args for a released number: the value in a column of the only row of the
-// release of the statement that asks what Asked says. It is one of Release.Uses, which is answered
-// first. What follows from a released number is another release by adaptive composition, whose loss
-// adds up with that of the first.
+// AnswerArg stands in Scan.Args for what was released: the value in a column of the only row of the
+// release of the statement that asks what Asked says, or with Each those of all rows, of a release
+// with one public key, as a JSON list of texts and nulls in the order of the key. It is one of
+// Release.Uses, which is answered first. What follows from a released number is another release by
+// adaptive composition, whose loss adds up with that of the first.
 type AnswerArg struct {
 	Asked  string
 	Output int
+	Each   bool
 }
 
 // Key is one grouping expression.

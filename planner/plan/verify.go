@@ -65,8 +65,9 @@ func (b *brokenPlan) Unwrap() []error {
 //     there.
 //  14. Where keys that are not selected are a group, the first scan is for the selection alone, and
 //     all others number the groups by the keys that were selected.
-//  15. A release whose answer is a value of another's scans comes before it, has one row, and is
-//     named among what that uses.
+//  15. A release whose answer is a value of another's scans comes before it, has one row, or one
+//     for each value of one public key where the scans take all of them, and is named among what
+//     that uses.
 func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 	b, ok := root.(*Budget)
 	if !ok || b.Statement != s {
@@ -134,17 +135,25 @@ func Verify(ctx *sql.Context, s *Statement, root sql.Node) error {
 // verifyUses checks the releases whose answers are values of others, which reaches them.
 func (s *Statement) verifyUses(known map[*Release]bool) error {
 	for i, r := range s.Releases {
-		outputs := map[string]int{}
+		used := map[string]*Release{}
 		for _, u := range r.Uses {
-			if !slices.Contains(s.Releases[:i], u) || u.Selection != nil || u.Groups > 1 {
-				return fmt.Errorf("invariant 15: release %d uses one that does not come before it, or has several rows", i)
+			if !slices.Contains(s.Releases[:i], u) || u.Selection != nil {
+				return fmt.Errorf("invariant 15: release %d uses one that does not come before it, or selects keys", i)
 			}
-			outputs[u.Asked] = len(u.Output)
+			used[u.Asked] = u
 		}
 		for _, sc := range r.Scans {
 			for _, x := range sc.Args {
-				if a, ok := x.(AnswerArg); ok && a.Output >= outputs[a.Asked] {
+				a, ok := x.(AnswerArg)
+				if !ok {
+					continue
+				}
+				u := used[a.Asked]
+				if u == nil || a.Output >= len(u.Output) {
 					return fmt.Errorf("invariant 15: release %d uses an answer that it does not name", i)
+				}
+				if keys := len(u.Keys); a.Each && keys != 1 || !a.Each && keys != 0 {
+					return fmt.Errorf("invariant 15: release %d uses an answer with %d keys (each of its rows: %v)", i, keys, a.Each)
 				}
 			}
 		}

@@ -244,6 +244,9 @@ func (d *decider) value(n sql.Node) (lower.Expr, error) {
 		return lower.Expr{}, err
 	}
 	if err := d.proved(both, inner); err != nil {
+		if d.AnswerEach != nil {
+			return d.answerEach(g, list[0])
+		}
 		return lower.Expr{}, err
 	}
 	one, alias := new(Relation), d.Alias()

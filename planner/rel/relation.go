@@ -1,6 +1,8 @@
 package rel
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
@@ -100,6 +102,8 @@ type Base struct {
 	// table
 	From string
 	Ref  store.TableRef
+	// Listed says where Domains come from that are no declaration, for EXPLAIN; "" of others.
+	Listed string
 	// Required says that the store keeps it from being NULL; Extended that a join adds rows on
 	// which it is, all columns of its table together.
 	Required, Extended bool
@@ -139,6 +143,11 @@ func (r *Relation) Find(gf *expression.GetField) *Column {
 		}
 	}
 	return nil
+}
+
+// Has reports whether a column is one of the relation's.
+func (r *Relation) Has(id sql.ColumnId) bool {
+	return id != 0 && slices.ContainsFunc(r.Columns, func(c Column) bool { return c.ID == id })
 }
 
 // Origin rewrites e over base columns; nil when a column in it has no origin.

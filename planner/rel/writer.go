@@ -53,6 +53,9 @@ type Writer struct {
 	// Answer releases an aggregate without keys, whose answer is a value of the rows being read.
 	// nil: such a value is refused.
 	Answer func(g *gmsplan.GroupBy) (*plan.DPAggregate, error)
+	// AnswerEach releases an aggregate for each of the values that columns of the rows around it
+	// have. nil: such a value is refused.
+	AnswerEach func(around *Relation, g *gmsplan.GroupBy) (Answers, error)
 	// Outer resolves the columns around the query being written, where it is a subquery.
 	Outer lower.Columns
 

@@ -1,0 +1,156 @@
+package keys
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
+	"scrim/planner/lower"
+	"scrim/planner/rel"
+	"scrim/planner/rule"
+)
+
+// Tuples are the values that several expressions have together on the rows of a relation: those of
+// every row are among them but where one is NULL, which equals nothing. They are public, as images
+// are, and one list whatever columns they are of: of two columns of one table it has the rows, not
+// the product.
+type Tuples struct {
+	From  string // where they come from, for EXPLAIN
+	rows  []sql.Row
+	types []sql.Type
+	lower []lower.Type
+}
+
+// Len is the number of tuples.
+func (t *Tuples) Len() int { return len(t.rows) }
+
+// Tuples finds the tuples of expressions over a relation. It is nil where they are not public, or
+// too many.
+func (s *Finder) Tuples(r *rel.Relation, exprs []sql.Expression) (*Tuples, error) {
+	t, origins := &Tuples{}, make([]sql.Expression, len(exprs))
+	for i, e := range exprs {
+		x, err := s.Writer.Lower(e, r.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		t.types, t.lower = append(t.types, e.Type(s.ctx)), append(t.lower, x.Type)
+		if origins[i] = r.Origin(s.ctx, e); origins[i] == nil {
+			return nil, nil
+		}
+		if err := s.Writer.RunsOnBases(r, origins[i]); err != nil {
+			return nil, err
+		}
+	}
+	known := s.factsOf(r)
+	sp, over, err := s.spaceOf(known, origins)
+	if errors.Is(err, errText) || err == nil && (sp == nil || product(sp.vars) > MaxTried) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, ok, err := s.table(sp.vars, over, sp.tests)
+	if errors.Is(err, errText) || err == nil && !ok {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if !slices.Contains(row, nil) {
+			t.rows = append(t.rows, row)
+		}
+	}
+	var limit int
+	if t.From, _, limit = sp.source(); len(t.rows) > limit {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// item is the tuples as a FROM item: their number g, their values c0, c1, and so on, and with a
+// list of texts, one for each, the text v. Grouping makes them distinct in the store's own sense of
+// equality, so that no row finds two.
+func (s *Finder) item(t *Tuples, list string) string {
+	inner, outer, columns := []string{"unnest(range(" + strconv.Itoa(len(t.rows)) + ")) AS g"}, []string{"min(g) AS g"}, []string{}
+	for i, of := range t.lower {
+		texts := make([]any, len(t.rows))
+		for at, row := range t.rows {
+			texts[at] = Text(t.types[i], row[i])
+		}
+		name := "v" + strconv.Itoa(i)
+		inner = append(inner, unnested(s.Writer.Bind(jsonList(texts)))+" AS "+name)
+		columns = append(columns, castText(name, of))
+		outer = append(outer, castText(name, of)+" AS c"+strconv.Itoa(i))
+	}
+	if list != "" {
+		inner, outer = append(inner, unnested(list)+" AS v"), append(outer, "first(v ORDER BY g) AS v")
+	}
+	return "(SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS d GROUP BY " + sqltext.List(columns) + ")"
+}
+
+// equal compares expressions over a relation with the tuples of an item. The types have to be those
+// of the tuples: then nothing is cast, which might fail on a row, and values are equal to one of
+// them at most.
+func (s *Finder) equal(r *rel.Relation, exprs []sql.Expression, t *Tuples, alias string) ([]string, error) {
+	on := make([]string, len(exprs))
+	for i, e := range exprs {
+		x, err := s.Writer.Lower(e, r.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		ok := x.Type == t.lower[i]
+		switch x.Type.Kind {
+		case lower.Bool, lower.Int, lower.UInt, lower.Decimal, lower.Double, lower.String, lower.Date, lower.Datetime:
+		default:
+			ok = false
+		}
+		if !ok {
+			return nil, rule.Deny(rule.Correlated, refuse.Shape, "CAST both to one type.", "%s is compared with a column around the subquery of another type, or of one without an order.", e)
+		}
+		on[i] = x.SQL + " = " + alias + ".c" + strconv.Itoa(i)
+	}
+	return on, nil
+}
+
+// Numbered joins a relation with tuples that expressions over it are compared with, and adds the
+// number of each row's as the column id. The relation is then grouped by it.
+func (s *Finder) Numbered(r *rel.Relation, exprs []sql.Expression, t *Tuples, id sql.ColumnId) (*rel.Relation, error) {
+	alias := s.Writer.Alias()
+	on, err := s.equal(r, exprs, t, alias)
+	if err != nil {
+		return nil, err
+	}
+	names, fixed := make([]string, len(exprs)), true
+	for i, e := range exprs {
+		names[i], fixed = e.String(), fixed && r.Fixed(s.ctx, e)
+	}
+	return r.Numbered(rel.List{Item: s.item(t, "") + " AS " + alias, On: on, Number: alias + ".g", Len: len(t.rows), ID: id,
+		Name: strings.Join(names, ", "), From: t.From, Fixed: fixed}), nil
+}
+
+// Lookup is what rows around a subquery are compared with: of gives the text of a row's tuple in a
+// list, none says that one of its values is NULL.
+func (s *Finder) Lookup(r *rel.Relation, exprs []sql.Expression, t *Tuples) (of func(list string) string, none string, err error) {
+	alias := s.Writer.Alias()
+	on, err := s.equal(r, exprs, t, alias)
+	if err != nil {
+		return nil, "", err
+	}
+	nulls := make([]string, len(exprs))
+	for i, e := range exprs {
+		x, err := s.Writer.Lower(e, r.Resolve)
+		if err != nil {
+			return nil, "", err
+		}
+		nulls[i] = x.SQL + " IS NULL"
+	}
+	return func(list string) string {
+		return "(SELECT " + alias + ".v FROM " + s.item(t, list) + " AS " + alias + " WHERE " + strings.Join(on, " AND ") + ")"
+	}, "(" + strings.Join(nulls, " OR ") + ")", nil
+}
