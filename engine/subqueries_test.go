@@ -116,6 +116,11 @@ var answeredEach = []string{
 	"SELECT city, COUNT(*) FROM customers c WHERE bal > (SELECT AVG(d.bal) FROM customers d WHERE d.city = c.city AND d.bal > (SELECT AVG(bal) FROM customers)) GROUP BY city ORDER BY city",
 	"SELECT COUNT(*) FROM items i JOIN parts p ON p.part = i.part WHERE i.qty > (SELECT AVG(j.qty) FROM items j JOIN parts k ON j.part = k.part WHERE k.brand = p.brand)",
 	"SELECT AVG(n) FROM (SELECT customer, COUNT(*) AS n FROM orders o WHERE amount > (SELECT AVG(p.amount) FROM orders p WHERE p.late = o.late) GROUP BY customer) d",
+	"SELECT part, brand, (SELECT SUM(qty) FROM items WHERE part = p.part) AS total, 2 * (SELECT COUNT(*) + 1 FROM items WHERE part = p.part AND qty > 5) AS n FROM parts p ORDER BY part",
+	"SELECT part FROM parts p WHERE (SELECT COUNT(*) FROM items WHERE part = p.part) > 20 * size ORDER BY (SELECT SUM(qty) FROM items WHERE part = p.part) * 0, part DESC",
+	"SELECT part FROM parts WHERE brand IN (SELECT p.brand FROM parts p WHERE p.part IN (SELECT part FROM parts WHERE size > 2) AND 60 * p.size > (SELECT 0.5 * SUM(qty) FROM items i JOIN orders o ON o.id = i.order_id WHERE i.part = p.part AND late = 1)) ORDER BY part",
+	"SELECT brand, (SELECT COUNT(*) FROM items JOIN parts q ON q.part = items.part WHERE q.brand = p.brand) AS n FROM (SELECT DISTINCT brand FROM parts) p ORDER BY brand",
+	"SELECT SUM(n) FROM (SELECT size, (SELECT COUNT(*) FROM items WHERE part = size) AS n FROM parts) d WHERE size < 6",
 }
 
 // TestAnswersOfEachAreValues: a private answer for each public value of columns around is compared

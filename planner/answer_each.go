@@ -109,7 +109,7 @@ func (s *statement) planKeyed(around *rel.Relation, g *gmsplan.GroupBy) (*keyedA
 				k.tuples, err = s.keys.Tuples(r, own)
 			}
 			if err != nil || k.tuples == nil {
-				return noValues(err, outer)
+				return noValues(err, around, outer)
 			}
 		}
 		if k.tuples.Len() == 0 {
@@ -127,9 +127,13 @@ func (s *statement) planKeyed(around *rel.Relation, g *gmsplan.GroupBy) (*keyedA
 }
 
 // noValues refuses columns whose values are not public, or the error that came before.
-func noValues(err error, columns []sql.Expression) error {
+func noValues(err error, around *rel.Relation, columns []sql.Expression) error {
 	if err != nil {
 		return err
+	}
+	if !around.IsPrivate() {
+		return rule.Deny(rule.Correlated, refuse.GroupKeys, "Narrow the rows around it by conditions on their own columns, or join the answer of a derived table.",
+			"The subquery would be a private answer for each value of %s, of which there are more than %d.", columns[0], keys.MaxPublic)
 	}
 	return rule.Deny(rule.Correlated, refuse.GroupKeys,
 		"Compare columns of a public table, narrowed by conditions on it, or columns whose domain a DBA declares with dp_set_domain; or the unit columns, where the person's own rows are meant.",
@@ -154,7 +158,7 @@ func (s *statement) compared(around *rel.Relation, g *gmsplan.GroupBy) (rows sql
 			case inside != nil:
 				own, outer = append(own, inside), append(outer, outside)
 			case s.readsAround(around, c):
-				return nil, nil, nil, onlyEqual(c)
+				return nil, nil, nil, onlyEqual(around, c)
 			default:
 				rest = append(rest, c)
 			}
@@ -162,11 +166,11 @@ func (s *statement) compared(around *rel.Relation, g *gmsplan.GroupBy) (rows sql
 	}
 	tree.Inspect(s.ctx, gmsplan.NewGroupBy(g.SelectDeps, nil, rows), nil, func(e sql.Expression) {
 		if err == nil && s.readsAround(around, e) {
-			err = onlyEqual(e)
+			err = onlyEqual(around, e)
 		}
 	})
 	if err == nil && len(own) == 0 {
-		err = onlyEqual(g.SelectDeps[0])
+		err = onlyEqual(around, g.SelectDeps[0])
 	}
 	if len(rest) > 0 {
 		rows = gmsplan.NewFilter(s.ctx, expression.JoinAnd(rest...), rows)
@@ -205,7 +209,12 @@ func (s *statement) onlyAround(around *rel.Relation, e sql.Expression) bool {
 	return len(ids) > 0 && !slices.ContainsFunc(ids, func(id sql.ColumnId) bool { return !around.Has(id) })
 }
 
-func onlyEqual(e sql.Expression) error {
+func onlyEqual(around *rel.Relation, e sql.Expression) error {
+	if !around.IsPrivate() {
+		return rule.Deny(rule.Correlated, refuse.Context,
+			"Compare columns around it by = alone, in the WHERE of the subquery: WHERE b.part = a.part. Or join the answer of a derived table.",
+			"The subquery would be a private query for every row: it aggregates rows that meet %s, which is no equality of a column of it with one around it.", e)
+	}
 	return rule.Deny(rule.Correlated, refuse.Shape,
 		"Compare columns around it by = alone, in the WHERE of the subquery: WHERE b.part = a.part. Or compare the unit columns, WHERE b.unit = a.unit, where the person's own rows are meant; a join of aggregates per person serves, too.",
 		"The subquery would let rows of one person decide about rows of another: it aggregates those that meet %s, which is no equality of a column of it with one around it.", e)

@@ -23,6 +23,9 @@ func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 	if !ok {
 		return n, nil
 	}
+	before := s.over
+	s.over = n
+	defer func() { s.over = before }()
 	exprs := ex.Expressions()
 	out := make([]sql.Expression, len(exprs))
 	_, passes := n.(*plan.Project)
@@ -55,6 +58,13 @@ func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expressio
 	switch e := e.(type) {
 	case *plan.Subquery:
 		return s.subquery(e)
+	case *plan.InSubquery, *plan.ExistsSubquery:
+		// which ask for rows, and not for a value
+		for _, c := range e.Children() {
+			if q, ok := c.(*plan.Subquery); ok && !q.Correlated().Empty() && s.HasProtected(q.Query) {
+				return nil, everyRow()
+			}
+		}
 	case *expression.GetField:
 		if s.carried[e.Id()] {
 			return nil, notGrouped(0, e)

@@ -374,8 +374,7 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 		return q, nil
 	}
 	if !q.Correlated().Empty() {
-		return nil, rule.Deny(rule.Correlated, refuse.Context, "Join the answer of a derived table instead.",
-			"A correlated subquery would be a private query for every row.")
+		return s.lookedUp(q)
 	}
 	r, err := s.build(q.Query, position{top: true})
 	if err != nil {

@@ -2,15 +2,18 @@ package keys
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
@@ -24,6 +27,7 @@ type Tuples struct {
 	rows  []sql.Row
 	types []sql.Type
 	lower []lower.Type
+	index map[string]int // of each
 }
 
 // Len is the number of tuples.
@@ -32,45 +36,120 @@ func (t *Tuples) Len() int { return len(t.rows) }
 // Tuples finds the tuples of expressions over a relation. It is nil where they are not public, or
 // too many.
 func (s *Finder) Tuples(r *rel.Relation, exprs []sql.Expression) (*Tuples, error) {
-	t, origins := &Tuples{}, make([]sql.Expression, len(exprs))
-	for i, e := range exprs {
+	t := &Tuples{index: map[string]int{}}
+	for _, e := range exprs {
 		x, err := s.Writer.Lower(e, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
 		t.types, t.lower = append(t.types, e.Type(s.ctx)), append(t.lower, x.Type)
-		if origins[i] = r.Origin(s.ctx, e); origins[i] == nil {
-			return nil, nil
-		}
-		if err := s.Writer.RunsOnBases(r, origins[i]); err != nil {
-			return nil, err
-		}
 	}
-	known := s.factsOf(r)
-	sp, over, err := s.spaceOf(known, origins)
-	if errors.Is(err, errText) || err == nil && (sp == nil || product(sp.vars) > MaxTried) {
+	rows, limit, err := s.tuplesOf(r, exprs, t)
+	if errors.Is(err, errText) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	rows, ok, err := s.table(sp.vars, over, sp.tests)
-	if errors.Is(err, errText) || err == nil && !ok {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil || rows == nil {
 		return nil, err
 	}
 	for _, row := range rows {
 		if !slices.Contains(row, nil) {
+			t.index[t.name(row)] = len(t.rows)
 			t.rows = append(t.rows, row)
 		}
 	}
-	var limit int
-	if t.From, _, limit = sp.source(); len(t.rows) > limit {
+	if len(t.rows) > limit {
 		return nil, nil
 	}
 	return t, nil
+}
+
+// tuplesOf finds the values of expressions, and how many may be public; nil where they are not.
+func (s *Finder) tuplesOf(r *rel.Relation, exprs []sql.Expression, t *Tuples) ([]sql.Row, int, error) {
+	if !r.IsPrivate() {
+		if rows, err := s.storedTuples(r, exprs, t); rows != nil || err != nil {
+			return rows, MaxPublic, err
+		}
+	}
+	origins := make([]sql.Expression, len(exprs))
+	for i, e := range exprs {
+		if origins[i] = r.Origin(s.ctx, e); origins[i] == nil {
+			return nil, 0, nil
+		}
+		if err := s.Writer.RunsOnBases(r, origins[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	sp, over, err := s.spaceOf(s.factsOf(r), origins)
+	if err != nil || sp == nil || product(sp.vars) > MaxTried {
+		return nil, 0, err
+	}
+	rows, ok, err := s.table(sp.vars, over, sp.tests)
+	if err != nil || !ok {
+		return nil, 0, err
+	}
+	var limit int
+	t.From, _, limit = sp.source()
+	return rows, limit, nil
+}
+
+// storedTuples reads the values that expressions have on public rows; nil where nothing evaluates
+// queries. A last row, which is taken off, tells an answer without rows from none.
+func (s *Finder) storedTuples(r *rel.Relation, exprs []sql.Expression, t *Tuples) ([]sql.Row, error) {
+	if s.Store == nil {
+		return nil, nil
+	}
+	var items, nulls, order []string
+	var schema sql.Schema
+	for i, e := range exprs {
+		x, err := s.Writer.Lower(e, r.Resolve)
+		if err != nil {
+			return nil, err
+		}
+		name := "c" + strconv.Itoa(i)
+		items, nulls, order = append(items, x.SQL+" AS "+name), append(nulls, "NULL"), append(order, name+" ASC NULLS LAST")
+		schema = append(schema, &sql.Column{Name: name, Type: t.types[i], Nullable: true})
+	}
+	schema = append(schema, &sql.Column{Name: "h", Type: types.Int64})
+	query := "SELECT DISTINCT " + sqltext.List(items) + s.Writer.Clause(r) + " LIMIT " + strconv.Itoa(MaxPublic+2)
+	query = "SELECT * FROM (SELECT *, CAST(1 AS BIGINT) AS h FROM (" + query + ") AS d UNION ALL SELECT " + sqltext.List(nulls) + ", CAST(0 AS BIGINT)) AS e ORDER BY h DESC, " + sqltext.List(order)
+	rows, err := s.storeRows(r.Reads, rel.Renumbered(plan.Scan{SQL: query, Args: s.Writer.Args()}), schema)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out := make([]sql.Row, len(rows)-1)
+	for i := range out {
+		out[i] = rows[i][:len(exprs)]
+	}
+	var names []string
+	for _, ref := range r.Reads {
+		names = append(names, ref.String())
+	}
+	slices.Sort(names)
+	t.From = "the public table " + strings.Join(slices.Compact(names), ", ")
+	return out, nil
+}
+
+// name tells tuples apart.
+func (t *Tuples) name(row sql.Row) string {
+	var b strings.Builder
+	for i, v := range row {
+		text := fmt.Sprint(Text(t.types[i], v))
+		fmt.Fprintf(&b, "%d:%s", len(text), text)
+	}
+	return b.String()
+}
+
+// Find returns the number of a tuple of values; false where it is none.
+func (t *Tuples) Find(ctx *sql.Context, values sql.Row) (int, bool, error) {
+	row := make(sql.Row, len(values))
+	for i, v := range values {
+		var err error
+		if row[i], _, err = t.types[i].Convert(ctx, v); err != nil {
+			return 0, false, err
+		}
+	}
+	at, ok := t.index[t.name(row)]
+	return at, ok, nil
 }
 
 // item is the tuples as a FROM item: their number g, their values c0, c1, and so on, and with a

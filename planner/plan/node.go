@@ -74,13 +74,30 @@ func (n *DPAggregate) String() string {
 	return fmt.Sprintf("DPAggregate(%s)", strings.Join(texts, ", "))
 }
 
-// RowIter implements sql.ExecSourceRel: it asks the execution that the Budget node began.
-func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+// rows are those of all keys: it asks the execution that the Budget node began.
+func (n *DPAggregate) rows(ctx *sql.Context) ([]sql.Row, error) {
 	h, ok := ctx.Value(reservation{}).(*handed)
 	if !ok || h.statement != n.Statement || n.Release == nil {
 		return nil, ErrNoReservation
 	}
-	rows, err := h.execution.Answer(ctx, n.Release)
+	return h.execution.Answer(ctx, n.Release)
+}
+
+// Value is a released value: that of a column of the schema for the public key of a number.
+func (n *DPAggregate) Value(ctx *sql.Context, key, column int) (any, error) {
+	rows, err := n.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key >= len(rows) {
+		return nil, fmt.Errorf("planner: a value of key %d of %d is asked for", key, len(rows))
+	}
+	return rows[key][n.Columns[column]], nil
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (n *DPAggregate) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	rows, err := n.rows(ctx)
 	if err != nil {
 		return nil, err
 	}

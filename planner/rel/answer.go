@@ -98,7 +98,7 @@ func (d *decider) answerEach(g *gmsplan.GroupBy, shown sql.Expression) (lower.Ex
 		if values[i], err = released(text, c); err != nil {
 			return lower.Expr{}, err
 		}
-		if countsRows(e) {
+		if CountsRows(e) {
 			values[i].SQL = "(CASE WHEN " + a.None + " THEN 0 ELSE " + values[i].SQL + " END)"
 		}
 		list[i] = subquery{d.Alias() + ".v", values[i].SQL}
@@ -112,8 +112,8 @@ func (d *decider) answerEach(g *gmsplan.GroupBy, shown sql.Expression) (lower.Ex
 	return x, err
 }
 
-// countsRows reports whether an aggregate of no rows is 0.
-func countsRows(e sql.Expression) bool {
+// CountsRows reports whether an aggregate of no rows is 0.
+func CountsRows(e sql.Expression) bool {
 	a, ok := e.(sql.Aggregation)
 	if !ok {
 		return false

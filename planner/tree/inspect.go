@@ -6,8 +6,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
 
+// Holder is an expression that reads rows of nodes which are no children of any node.
+type Holder interface{ Held() []sql.Node }
+
 // Inspect visits every node and every expression of a statement, through opaque nodes and into the
-// queries of subquery expressions. Either function may be nil.
+// queries of subquery expressions and what other expressions hold. Either function may be nil.
 func Inspect(ctx *sql.Context, n sql.Node, node func(sql.Node), expr func(sql.Expression)) {
 	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
 		if n == nil {
@@ -22,8 +25,13 @@ func Inspect(ctx *sql.Context, n sql.Node, node func(sql.Node), expr func(sql.Ex
 					if expr != nil {
 						expr(e)
 					}
-					if sq, ok := e.(*plan.Subquery); ok {
-						Inspect(ctx, sq.Query, node, expr)
+					switch e := e.(type) {
+					case *plan.Subquery:
+						Inspect(ctx, e.Query, node, expr)
+					case Holder:
+						for _, n := range e.Held() {
+							Inspect(ctx, n, node, expr)
+						}
 					}
 					return false
 				})

@@ -1,0 +1,195 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/internal/refuse"
+	"scrim/planner/rel"
+	"scrim/planner/rule"
+	"scrim/planner/tree"
+)
+
+// Public rows may have a private answer each, by values of their columns:
+//
+//	SELECT r.name, (SELECT COUNT(*) FROM orders o WHERE o.region = r.name) FROM regions r
+//
+// It is released once for the values of all of them (answer_each.go), and looked up for each row:
+// post-processing.
+
+// lookup is the value that was released for the row on which it is evaluated.
+type lookup struct {
+	*keyedAnswer
+	column int
+	t      sql.Type
+	counts bool // of no rows it is 0
+}
+
+var (
+	_ sql.Expression         = (*lookup)(nil)
+	_ sql.CollationCoercible = (*lookup)(nil)
+	_ tree.Holder            = (*lookup)(nil)
+)
+
+func (l *lookup) Resolved() bool               { return expression.ExpressionsResolved(l.around...) }
+func (l *lookup) String() string               { return "RELEASED" }
+func (l *lookup) Type(*sql.Context) sql.Type   { return l.t }
+func (l *lookup) IsNullable(*sql.Context) bool { return true }
+func (l *lookup) Children() []sql.Expression   { return l.around }
+
+// Held implements tree.Holder.
+func (l *lookup) Held() []sql.Node {
+	if l.answer == nil {
+		return nil
+	}
+	return []sql.Node{l.answer}
+}
+
+func (l *lookup) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {
+	return sql.Collation_binary, 5
+}
+
+// WithChildren implements sql.Expression.
+func (l *lookup) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	if len(children) != len(l.around) {
+		return nil, sql.ErrInvalidChildrenNumber.New(l, len(children), len(l.around))
+	}
+	k := *l.keyedAnswer
+	k.around = children
+	out := *l
+	out.keyedAnswer = &k
+	return &out, nil
+}
+
+// Eval implements sql.Expression.
+func (l *lookup) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	values := make(sql.Row, len(l.around))
+	for i, e := range l.around {
+		v, err := e.Eval(ctx, row)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = v
+	}
+	if slices.Contains(values, nil) {
+		if l.counts {
+			return int64(0), nil
+		}
+		return nil, nil
+	}
+	at, ok, err := l.tuples.Find(ctx, values)
+	if err != nil || !ok || l.answer == nil {
+		return nil, err
+	}
+	return l.answer.Value(ctx, at, l.column)
+}
+
+// lookedUp rewrites a correlated subquery in an expression on public rows.
+func (s *statement) lookedUp(q *gmsplan.Subquery) (sql.Expression, error) {
+	p, ok := q.Query.(*gmsplan.Project)
+	if !ok || len(p.Projections) != 1 {
+		return nil, everyRow()
+	}
+	g, ok := p.Child.(*gmsplan.GroupBy)
+	if !ok || len(g.GroupByExprs) > 0 {
+		return nil, everyRow()
+	}
+	var k *keyedAnswer
+	if err := s.Aside(func() error {
+		around, err := s.rowsAround(s.over)
+		if err == nil {
+			k, err = s.planKeyed(around, g)
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	x, _, err := transform.Expr(s.ctx, tree.Unalias(p.Projections[0]), func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		at := slices.IndexFunc(g.SelectDeps, func(d sql.Expression) bool { return tree.ID(d) != 0 && tree.ID(d) == tree.ID(e) })
+		if at < 0 {
+			return e, transform.SameTree, nil
+		}
+		l := &lookup{keyedAnswer: k, column: at, t: g.SelectDeps[at].Type(s.ctx), counts: rel.CountsRows(g.SelectDeps[at])}
+		if k.answer != nil {
+			l.t = k.answer.Shown[at].Type
+		}
+		return l, transform.NewTree, nil
+	})
+	return x, err
+}
+
+// rowsAround are the public rows on which a node evaluates its expressions, or more of them.
+func (s *statement) rowsAround(n sql.Node) (*rel.Relation, error) {
+	if len(n.Children()) != 1 {
+		return nil, everyRow()
+	}
+	r, err := s.publicRows(n.Children()[0])
+	if f, ok := n.(*gmsplan.Filter); ok && err == nil {
+		r = s.met(r, f)
+	}
+	return r, err
+}
+
+// publicRows are the public rows of a node, or more of them: those that only private answers,
+// DISTINCT or LIMIT leave out. They are there for the values that they have in columns that are no
+// private answers.
+func (s *statement) publicRows(n sql.Node) (*rel.Relation, error) {
+	switch n := n.(type) {
+	case *gmsplan.Filter:
+		r, err := s.publicRows(n.Child)
+		if err == nil {
+			r = s.met(r, n)
+		}
+		return r, err
+	case *gmsplan.Project:
+		r, err := s.publicRows(n.Child)
+		if err != nil {
+			return nil, err
+		}
+		return s.Project(r, slices.DeleteFunc(slices.Clone(n.Projections), func(e sql.Expression) bool { return tree.Contains(s.ctx, e, s.asksAnswer) }))
+	case *gmsplan.Sort, *gmsplan.Distinct, *gmsplan.Limit, *gmsplan.Offset, *gmsplan.TopN:
+		return s.publicRows(n.Children()[0])
+	case *gmsplan.SubqueryAlias:
+		r, err := s.publicRows(n.Child)
+		if err != nil {
+			return nil, err
+		}
+		if ids := tree.ColumnIDs(n, len(r.Columns)); ids != nil && !n.IsLateral && n.Correlated.Empty() {
+			return r.WithIDs(ids), nil
+		}
+	}
+	r, err := s.Public(n)
+	if err != nil {
+		err = everyRow()
+	}
+	return r, err
+}
+
+// met leaves out rows that do not meet the conditions of a filter on public data.
+func (s *statement) met(r *rel.Relation, f *gmsplan.Filter) *rel.Relation {
+	for _, c := range tree.Conjuncts(f.Expression) {
+		if tree.Contains(s.ctx, c, s.asksAnswer) {
+			continue
+		}
+		if met, err := s.Filter(r, c); err == nil { // else there are more rows than need be
+			r = met
+		}
+	}
+	return r
+}
+
+// asksAnswer reports whether an expression is a private answer, or is going to be one.
+func (s *statement) asksAnswer(e sql.Expression) bool {
+	q, subquery := e.(*gmsplan.Subquery)
+	_, looked := e.(*lookup)
+	return looked || subquery && s.HasProtected(q.Query)
+}
+
+func everyRow() error {
+	return rule.Deny(rule.Correlated, refuse.Context, "Aggregate in it by equalities with columns of the public tables around it, (SELECT COUNT(*) FROM t WHERE t.k = p.k); or join the answer of a derived table.",
+		"The correlated subquery would be a private query for every row.")
+}
