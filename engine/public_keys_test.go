@@ -144,6 +144,31 @@ func TestPublicKeys(t *testing.T) {
 		{"SELECT f.title, COUNT(*) FROM calls c LEFT JOIN films f ON c.film = f.id GROUP BY 1", 41},
 		{"SELECT f.title, n.name, COUNT(*) FROM calls c JOIN films f ON c.film = f.id JOIN nations n ON c.nation = n.id WHERE f.title = 'film 3' AND n.name = 'nation 1' OR f.title = 'film 5' AND n.name = 'nation 2' GROUP BY 1, 2", 2},
 		{"SELECT f.genre, WEEKDAY(c.day), COUNT(*) FROM calls c JOIN films f ON c.film = f.id GROUP BY 1, 2", 21},
+		{"SELECT n.name, COUNT(*) FROM calls c, nations n, regions r WHERE c.nation = n.id AND n.region = r.id AND r.name IN ('ASIA', 'AFRICA') GROUP BY 1", 7},
+		{"SELECT c.nation, COUNT(*) FROM calls c, nations n, regions r WHERE c.nation = n.id AND n.region = r.id AND r.name LIKE 'A%' GROUP BY 1", 7},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE n.region = 1 GROUP BY 1", 3},
+		// Expressions whose values a condition lists.
+		{"SELECT SUBSTRING(kind, 1, 1), COUNT(*) FROM calls WHERE SUBSTRING(kind, 1, 1) IN ('a', 'z') GROUP BY 1", 2},
+		{"SELECT c, COUNT(*) FROM (SELECT SUBSTRING(kind, 1, 1) AS c FROM calls WHERE SUBSTRING(kind, 1, 1) IN ('a', 'z') AND price > 3) d GROUP BY c", 2},
+		{"SELECT c, COUNT(*) FROM (SELECT SUBSTRING(kind, 1, 1) AS c FROM calls) d WHERE c IN ('a', 'b', 'c') AND c <> 'b' GROUP BY c", 2},
+		{"SELECT LEFT(kind, 1), COUNT(*) FROM calls WHERE LEFT(kind, 1) = 'a' OR 'b' = LEFT(kind, 1) OR LEFT(kind, 1) IN ('c', 'a') GROUP BY 1", 3},
+		{"SELECT CONCAT(UPPER(SUBSTRING(kind, 1, 1)), '!'), COUNT(*) FROM calls WHERE SUBSTRING(kind, 1, 1) IN ('a', 'z', NULL) GROUP BY 1", 2},
+		{"SELECT nation % 5, COUNT(*) FROM calls WHERE nation % 5 IN (1, 2) GROUP BY 1", 2},
+		{"SELECT YEAR(seen), COUNT(*) FROM calls WHERE YEAR(seen) = 2019 OR YEAR(seen) = 2020 GROUP BY 1", 2},
+		{"SELECT DATE(FROM_UNIXTIME(stamp)), COUNT(*) FROM calls WHERE DATE(FROM_UNIXTIME(stamp)) IN ('2019-02-02', '2019-03-03') GROUP BY 1", 2},
+		{"SELECT LEFT(kind, 1), YEAR(seen), COUNT(*) FROM calls WHERE LEFT(kind, 1) = 'a' AND YEAR(seen) = 2019 OR LEFT(kind, 1) = 'b' AND YEAR(seen) = 2020 GROUP BY 1, 2", 2},
+		{"SELECT kind, COUNT(*) FROM calls WHERE kind = 'a' OR kind = 'b' GROUP BY 1", 2},
+		// Subqueries on public tables.
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE n.region IN (SELECT id FROM regions WHERE name = 'ASIA') GROUP BY 1", 4},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE EXISTS (SELECT 1 FROM regions r WHERE r.id = n.region AND r.name = 'ASIA') GROUP BY 1", 4},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id AND EXISTS (SELECT 1 FROM regions r WHERE r.id = n.region AND r.name = 'ASIA') GROUP BY 1", 4},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE NOT EXISTS (SELECT 1 FROM regions r WHERE r.id = n.region AND r.name = 'ASIA') GROUP BY 1", 10},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE n.region NOT IN (SELECT id FROM regions WHERE name = 'ASIA') GROUP BY 1", 10},
+		{"SELECT n.name, COUNT(*) FROM calls c JOIN nations n ON c.nation = n.id WHERE n.region IN (SELECT id FROM regions WHERE name = 'ASIA') OR n.id = 5 GROUP BY 1", 10},
+		{"SELECT nation, COUNT(*) FROM calls WHERE nation IN (SELECT id FROM nations WHERE region = 1) GROUP BY 1", 3},
+		{"SELECT nation, COUNT(*) FROM calls WHERE nation IN (SELECT n.id FROM nations n JOIN regions r ON n.region = r.id WHERE r.name = 'ASIA' AND n.id > 3) GROUP BY 1", 2},
+		{"SELECT nation, film, COUNT(*) FROM calls WHERE (nation, film) IN (SELECT n.id, f.id FROM nations n JOIN films f ON n.id = f.id WHERE f.genre = 'war') GROUP BY 1, 2", 4},
+		{"SELECT n.name, COUNT(*) FROM calls c LEFT JOIN (SELECT * FROM nations WHERE region IN (SELECT id FROM regions WHERE name = 'ASIA')) n ON c.nation = n.id GROUP BY 1", 11},
 	} {
 		got := ann.query(c.query)
 		if len(got) != c.keys {
@@ -237,7 +262,11 @@ func TestPublicKeysHoldThoseOfRows(t *testing.T) {
 		if strings.Contains(keys, ", ") {
 			by = keys
 		}
-		rest := " FROM calls" + condition() + " GROUP BY " + by
+		where := condition()
+		if by == "1" && r.IntN(3) == 0 {
+			where = fmt.Sprintf(" WHERE %[1]s IN (1, %[2]d, 2019, 2020) OR %[1]s = %[3]d AND kind <> 'b'", keys, r.IntN(30), r.IntN(60))
+		}
+		rest := " FROM calls" + where + " GROUP BY " + by
 		plan, err := ann.try("EXPLAIN SELECT " + keys + ", COUNT(*)" + rest)
 		if err != nil || !strings.Contains(fmt.Sprint(plan), "public keys") {
 			continue

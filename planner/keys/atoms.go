@@ -48,6 +48,9 @@ func (sp *space) atom(e sql.Expression) (sql.Expression, bool) {
 	if x, ok := sp.ladder(e); ok {
 		return x, true
 	}
+	if x, ok := sp.namedAtom(e); ok {
+		return x, true
+	}
 	x, err := lower.Lower(sp.f.ctx, e, new(lower.Binder), sp.column)
 	if err != nil || x.Type.Kind != lower.Bool {
 		return nil, false

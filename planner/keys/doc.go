@@ -12,6 +12,7 @@
 //	  cells.go     ranges, cut so that the expression has one value in each cell
 //	  atoms.go     parts of a moment, tests
 //	  ladder.go    rounded numbers
+//	  named.go     what conditions list
 //	variable.go  expressions on all combinations of variables, evaluated by the store
 //	image.go, feasible.go, mapping.go
 //	tuples.go    the values that columns of the rows around a subquery have together

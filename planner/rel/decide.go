@@ -75,8 +75,13 @@ func (s *Writer) perRow(r *Relation, e sql.Expression, filter bool) (lower.Expr,
 }
 
 func (d *decider) expression(e sql.Expression, filter bool) (lower.Expr, error) {
-	if in, ok := e.(*plan.InSubquery); ok && filter {
-		return d.in(in, true)
+	if filter {
+		switch e := e.(type) {
+		case *plan.InSubquery:
+			return d.in(e, true)
+		case *plan.ExistsSubquery:
+			return d.exists(e.Query.Query, nil, true)
+		}
 	}
 	before := d.Subquery
 	d.Subquery = d.own
@@ -98,7 +103,7 @@ func (d *decider) own(e sql.Expression, _ lower.Columns) (lower.Expr, error) {
 	defer func() { d.Subquery = d.own }()
 	switch e := e.(type) {
 	case *plan.ExistsSubquery:
-		return d.exists(e.Query.Query, nil)
+		return d.exists(e.Query.Query, nil, false)
 	case *plan.InSubquery:
 		return d.in(e, false)
 	case *plan.Subquery:
@@ -110,8 +115,9 @@ func (d *decider) own(e sql.Expression, _ lower.Columns) (lower.Expr, error) {
 	return lower.Expr{}, d.NoSubquery(e)
 }
 
-// exists translates EXISTS (…), whose rows have to meet the further conditions.
-func (d *decider) exists(n sql.Node, more []sql.Expression) (lower.Expr, error) {
+// exists translates EXISTS (…), whose rows have to meet the further conditions. keeps says that it
+// holds of all rows that remain.
+func (d *decider) exists(n sql.Node, more []sql.Expression, keeps bool) (lower.Expr, error) {
 	if len(more) == 0 {
 		n = rowsOf(n)
 	}
@@ -121,6 +127,9 @@ func (d *decider) exists(n sql.Node, more []sql.Expression) (lower.Expr, error) 
 	}
 	if err := d.proved(both, inner); err != nil {
 		return lower.Expr{}, err
+	}
+	if keeps && !inner.IsPrivate() {
+		d.around.know(inner, both.Known)
 	}
 	return lower.Expr{SQL: "(EXISTS (SELECT 1" + d.clauseOf(both, inner) + "))", Type: lower.Type{Kind: lower.Bool}}, nil
 }
@@ -154,7 +163,7 @@ func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
 		eqs = append(eqs, expression.NewEquals(left[i], list[i]))
 	}
 	if keeps {
-		return d.exists(n, eqs)
+		return d.exists(n, eqs, true)
 	}
 	both, inner, err := d.beside(n, nil)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/planner/tree"
 )
@@ -20,6 +22,9 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 			return nil, err
 		} else if ok {
 			out.where = append(out.where, text)
+			if in, ok := c.(*plan.InSubquery); ok {
+				out.knowListed(s.ctx, in.Left(), list)
+			}
 			out.Reads = append(out.Reads[:len(out.Reads):len(out.Reads)], list.Reads...)
 			continue
 		}
@@ -39,6 +44,20 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 func (r *Relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
 	if o := r.Origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
 		r.Known = append(slices.Clone(r.Known), o)
+	}
+}
+
+// know keeps that each row has a partner among public rows with which conditions over the base
+// columns of both hold: what a column of the row can be is what it can be in a join with these.
+func (r *Relation) know(public *Relation, conds []sql.Expression) {
+	r.Bases = slices.Concat(r.Bases, public.Bases)
+	r.Known = slices.Concat(r.Known, public.Known, conds)
+}
+
+// knowListed keeps that an expression equals the column of a public row.
+func (r *Relation) knowListed(ctx *sql.Context, e sql.Expression, list *Relation) {
+	if x, y := r.Origin(ctx, e), list.Columns[0].origin; x != nil && y != nil {
+		r.know(list, []sql.Expression{expression.NewEquals(x, y)})
 	}
 }
 
