@@ -116,7 +116,7 @@ func (s *statement) planKeyed(around *rel.Relation, g *gmsplan.GroupBy) (*keyedA
 			return nil
 		}
 		n := &keyedRows{UnaryNode: gmsplan.UnaryNode{Child: rows}, exprs: own, tuples: k.tuples, id: s.NewID()}
-		key := tree.Column(n.id, 0, types.Int64, "", "", own[0].String())
+		key := tree.Column(n.id, 0, types.Int64, "", "", keys.Names(own))
 		r, err := s.groupBy(gmsplan.NewGroupBy(g.SelectDeps, []sql.Expression{key}, n), position{})
 		if err == nil {
 			k.answer, _ = r.node.(*plan.DPAggregate)

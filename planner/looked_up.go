@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/internal/refuse"
+	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
 	"scrim/planner/tree"
@@ -108,6 +109,7 @@ func (s *statement) lookedUp(q *gmsplan.Subquery) (sql.Expression, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.looks = true
 	x, _, err := transform.Expr(s.ctx, tree.Unalias(p.Projections[0]), func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		at := slices.IndexFunc(g.SelectDeps, func(d sql.Expression) bool { return tree.ID(d) != 0 && tree.ID(d) == tree.ID(e) })
 		if at < 0 {
@@ -182,11 +184,26 @@ func (s *statement) met(r *rel.Relation, f *gmsplan.Filter) *rel.Relation {
 	return r
 }
 
-// asksAnswer reports whether an expression is a private answer, or is going to be one.
+// asksAnswer reports whether an expression is a private answer, or a subquery that has one or is
+// going to.
 func (s *statement) asksAnswer(e sql.Expression) bool {
-	q, subquery := e.(*gmsplan.Subquery)
-	_, looked := e.(*lookup)
-	return looked || subquery && s.HasProtected(q.Query)
+	switch e := e.(type) {
+	case *lookup:
+		return true
+	case *gmsplan.Subquery:
+		return s.HasProtected(e.Query) || hasAnswer(s.ctx, e.Query)
+	}
+	return false
+}
+
+// hasAnswer reports whether a rewritten subtree has a private answer.
+func hasAnswer(ctx *sql.Context, n sql.Node) bool {
+	found := false
+	tree.Inspect(ctx, n, func(n sql.Node) {
+		_, is := n.(*plan.DPAggregate)
+		found = found || is
+	}, nil)
+	return found
 }
 
 func everyRow() error {

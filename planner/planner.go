@@ -137,6 +137,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err := d.Finish(); err != nil {
 		return same(err)
 	}
+	if r.node, err = s.pushedBelow(r.node); err != nil {
+		return same(err)
+	}
 	if len(s.nodes) > 0 {
 		s.nodes[0].Statement.Ranges = ratio.Of(ctx, n)
 	}

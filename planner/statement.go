@@ -33,7 +33,8 @@ type statement struct {
 	scalars map[*gmsplan.GroupBy]*plan.DPAggregate
 	keyed   map[*gmsplan.GroupBy]*keyedAnswer // those by values of these rows
 
-	over sql.Node // whose expressions are being rewritten
+	over  sql.Node // whose expressions are being rewritten
+	looks bool     // an expression looks answers up
 
 	// columns of answers that have no value: a group has many
 	carried map[sql.ColumnId]bool

@@ -205,12 +205,18 @@ func (s *Finder) Numbered(r *rel.Relation, exprs []sql.Expression, t *Tuples, id
 	if err != nil {
 		return nil, err
 	}
-	names, fixed := make([]string, len(exprs)), true
-	for i, e := range exprs {
-		names[i], fixed = e.String(), fixed && r.Fixed(s.ctx, e)
-	}
+	fixed := !slices.ContainsFunc(exprs, func(e sql.Expression) bool { return !r.Fixed(s.ctx, e) })
 	return r.Numbered(rel.List{Item: s.item(t, "") + " AS " + alias, On: on, Number: alias + ".g", Len: len(t.rows), ID: id,
-		Name: strings.Join(names, ", "), From: t.From, Fixed: fixed}), nil
+		Name: Names(exprs), From: t.From, Fixed: fixed}), nil
+}
+
+// Names are those of the columns that the tuples are of.
+func Names(exprs []sql.Expression) string {
+	names := make([]string, len(exprs))
+	for i, e := range exprs {
+		names[i] = e.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 // Lookup is what rows around a subquery are compared with: of gives the text of a row's tuple in a
