@@ -40,7 +40,10 @@ func TestOtherWaysToRowsAreClosed(t *testing.T) {
 	ann.refused(1644, "45002", "EXECUTE s")
 	ann.refused(1644, "", "SELECT age FROM people WHERE id = ?", 3)
 	ann.refused(1644, "", "SELECT x FROM pub WHERE x = (SELECT age FROM people LIMIT 1)")
-	ann.refused(1644, "", "SELECT x, (SELECT COUNT(*) FROM people WHERE age = x) FROM pub")
+	ann.refused(1644, "", "SELECT x, (SELECT age FROM people WHERE id = x) FROM pub")
+	ann.refused(1644, "", "SELECT x, (SELECT COUNT(*) FROM people WHERE id = x) FROM pub") // a person each
+	ann.refused(1644, "", "SELECT x, (SELECT COUNT(*) FROM people WHERE age > x) FROM pub")
+	ann.refused(1644, "", "SELECT x FROM pub WHERE EXISTS (SELECT 1 FROM people WHERE age = x)")
 	ann.refused(1644, "", "SELECT * FROM pub JOIN people ON x = age")
 	ann.refused(1644, "", "SELECT COUNT(*) OVER () FROM people")
 	ann.refused(1644, "", "WITH c AS (SELECT age FROM people) SELECT * FROM c")

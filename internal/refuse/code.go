@@ -64,7 +64,7 @@ var Table = []Entry{
 	{Parameter, "45007", "A privacy parameter is not a positive, finite number within its range.", "Set dp_epsilon, dp_delta or dp_rho to a value within the range that the message gives."},
 	{RewriteOff, "45008", "dp_rewrite is OFF and the query uses a plain SQL aggregate on a protected table.", "Use the DP function that the message names, or SET dp_rewrite = ON."},
 	{GroupKeys, "45009", "The group keys have too large a public domain, or cannot be selected privately with these parameters.", "Group by fewer keys, declare a smaller domain, or raise dp_delta."},
-	{Context, "45010", "A private query stands where a release cannot be accounted for (DML, trigger, stored program, correlated subquery, EXPLAIN ANALYZE, INTO).", "Run it as a SELECT of its own."},
+	{Context, "45010", "A private query stands where a release cannot be accounted for (DML, trigger, stored program, correlated subquery that is no aggregate by public values, EXPLAIN ANALYZE, INTO).", "Run it as a SELECT of its own."},
 	{Policy, "45011", "A policy statement has a bad value, or would weaken a policy silently.", "The message says what would be right."},
 	{NoBudget, "45012", "A protected table that the query touches has no total budget.", "A DBA runs CALL dp_set_budget(table, '*', epsilon, delta, window)."},
 	{BudgetExhausted, "45013", "The charge does not fit into what remains of a budget.", "Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget."},
