@@ -200,6 +200,7 @@ var soundQueries = []string{
 	"SELECT COUNT(*), SUM(n) FROM s.visits v WHERE n >= (SELECT AVG(w.n) FROM s.visits w WHERE w.g = v.g)",
 	"SELECT /*+ SET_VAR(dp_group_by=separate) */ g, COUNT(*), SUM(m) FROM s.visits v WHERE 40 * n > (SELECT 2 * COUNT(*) + SUM(w.n) FROM s.visits w JOIN s.items i ON i.visit = w.id WHERE w.g = v.g) GROUP BY g",
 	"SELECT /*+ SET_VAR(dp_max_groups_contributed=1) */ COUNT(*) FROM s.items i JOIN s.visits v ON i.visit = v.id JOIN s.rates r ON r.g = v.g WHERE i.price < (SELECT AVG(j.price) + 2 FROM s.items j JOIN s.visits w ON j.visit = w.id WHERE w.g = r.g AND j.kind = i.kind)",
+	"SELECT DP_COUNT(1, 'cap=3'), DP_SUM(a.n, 'cap=20') FROM s.visits a JOIN s.visits b ON a.g = b.g AND a.person < b.person WHERE a.n >= (SELECT AVG(w.n) FROM s.visits w WHERE w.g = b.g)",
 	"SELECT rate, (SELECT SUM(v.n) FROM s.visits v WHERE v.g = r.g), (SELECT COUNT(*) FROM s.items i JOIN s.visits v ON i.visit = v.id WHERE v.g = r.g AND v.m < (SELECT AVG(m) FROM s.visits)) FROM s.rates r",
 	"SELECT COUNT(*) FROM s.people p WHERE EXISTS (SELECT 1 FROM s.visits v WHERE v.person = p.person AND v.n > 2) AND age > 20 + (SELECT AVG(n) FROM s.visits WHERE DATE_ADD('2020-01-01', INTERVAL n DAY) < (SELECT DP_MEAN(DATE_ADD('2020-01-02', INTERVAL n DAY)) FROM s.visits))",
 	"SELECT COUNT(*), SUM(n), AVG(d) FROM (SELECT person, n, n - LAG(n) OVER (PARTITION BY person ORDER BY m, id) AS d, ROW_NUMBER() OVER (PARTITION BY person ORDER BY n DESC) AS k FROM s.visits) w WHERE k <= 5",
