@@ -60,7 +60,12 @@ func (t ErrorBar) infoOf(a *Aggregate, e estimator.Estimate, i int) any {
 		if len(c.Up) > 0 {
 			high = byLaws
 		}
-		t.clip(out, c, e.Values[i])
+		v := e.Values[i]
+		if m := e.Error.Moments; m != nil && m.Root {
+			t.clipOfRoot(out, c, v)
+		} else {
+			t.clip(out, c, v)
+		}
 	}
 	if x := e.Error; x.Beyond > 0 {
 		out["persons_beyond"], out["persons_beyond_at_most"] = x.Beyond, x.BeyondAtMost
@@ -90,6 +95,17 @@ func (t ErrorBar) clip(out map[string]any, c estimator.Cut, value float64) {
 	}
 	if cut := c.Expected(); finite(cut) && value != 0 {
 		out["share_cut"] = min(1, math.Round(1e4*math.Abs(cut/value))/1e4)
+	}
+}
+
+// clipOfRoot is clip for a standard deviation: c is of the variance.
+func (t ErrorBar) clipOfRoot(out map[string]any, c estimator.Cut, value float64) {
+	clipped := math.Sqrt(max(0, value*value-c.Added))
+	if c.Added != 0 {
+		out["added"] = t.Value(value - clipped)
+	}
+	if whole := math.Sqrt(clipped*clipped + c.Expected()); finite(whole) && whole > 0 {
+		out["share_cut"] = math.Round(1e4*(1-clipped/whole)) / 1e4
 	}
 }
 

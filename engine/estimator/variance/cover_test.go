@@ -12,7 +12,7 @@ import (
 )
 
 // TestIntervalsHoldTheExactVariance: of rows of persons who have many or few, even and skewed, the
-// intervals hold the exact variance as often as they say, what the clip takes included; a quarter
+// intervals hold the exact variance as often as they say, what the clip takes included; an eighth
 // of them about the answer does not.
 func TestIntervalsHoldTheExactVariance(t *testing.T) {
 	const persons, times = 1500, 250
@@ -58,7 +58,7 @@ func TestIntervalsHoldTheExactVariance(t *testing.T) {
 					if lo <= want && want <= hi {
 						hits++
 					}
-					if math.Abs(want-a.Values[0]) <= (hi-lo)/8 {
+					if math.Abs(want-a.Values[0]) <= (hi-lo)/16 {
 						part++
 					}
 					a.Error.Cut = nil
@@ -70,9 +70,99 @@ func TestIntervalsHoldTheExactVariance(t *testing.T) {
 				if answers < times*9/10 {
 					t.Errorf("%s: %d answers", label, answers)
 				}
-				t.Logf("%s: %d of %d, a quarter %d, for the noise alone %d", label, hits, answers, part, noise)
+				t.Logf("%s: %d of %d, an eighth %d, for the noise alone %d", label, hits, answers, part, noise)
 				stattest.Accept(t, stattest.Coverage(label, hits, answers, 0.95))
-				stattest.Reject(t, stattest.Coverage(label+", a quarter", part, answers, 0.95))
+				stattest.Reject(t, stattest.Coverage(label+", an eighth", part, answers, 0.95))
+			}
+		}
+	}
+}
+
+// TestVarianceOfConstantsHasNoUpperEnd: where all persons that stand out have one value, others may
+// hide in the noise, with any.
+func TestVarianceOfConstantsHasNoUpperEnd(t *testing.T) {
+	for _, rows := range []int64{0, 1} {
+		in := estimator.Input{Persons: 500, Columns: make([][]int64, 4)}
+		for i := range 500 {
+			v := int64(7)
+			if i < 20 {
+				v = 1007
+			}
+			for c, v := range []int64{1, v, 0, v * v} {
+				in.Columns[c] = append(in.Columns[c], v)
+			}
+		}
+		e, err := NewRows(estimator.Params{Rho: 0.02, MaxRows: rows, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 43, Hi: 1 << 43}}, Options{Population: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := e.Release(stattest.Noiser(t, fmt.Sprint("constant ", rows)), in)
+		if a.Status != estimator.OK || a.Values[0] > 1e3 {
+			t.Fatalf("answer %v", a)
+		}
+		if lo, hi := errorbar.Interval(a, 0, 0.95); lo > 1 || !math.IsInf(hi, 1) {
+			t.Errorf("interval [%v, %v] of %v", lo, hi, a.Values[0])
+		}
+	}
+}
+
+// TestIntervalsHoldTheVarianceOfPersons: of one number a person, even, skewed, heavy-tailed and of
+// two values, the intervals hold the exact variance as often as they say; a small part of them
+// about the answer does not, and of heavy tails neither does the noise alone.
+func TestIntervalsHoldTheVarianceOfPersons(t *testing.T) {
+	const persons, times = 2000, 250
+	for name, value := range map[string]func(r *rand.Rand) float64{
+		"normal":    func(r *rand.Rand) float64 { return 100 + 30*r.NormFloat64() },
+		"skewed":    func(r *rand.Rand) float64 { return math.Exp(5 + 0.5*r.NormFloat64()) },
+		"heavy":     func(r *rand.Rand) float64 { return math.Exp(5 + r.NormFloat64()) },
+		"two":       func(r *rand.Rand) float64 { return math.Floor(r.Float64() + 0.3) },
+		"left tail": func(r *rand.Rand) float64 { return 1000 - math.Exp(5+r.NormFloat64()) },
+	} {
+		r := rand.New(stattest.Source(t, name))
+		in := estimator.Input{Persons: persons, Columns: make([][]int64, 2)}
+		sum, squares := 0.0, 0.0
+		for range persons {
+			k := int64(value(r))
+			sum, squares = sum+float64(k), squares+float64(k*k)
+			in.Columns[0], in.Columns[1] = append(in.Columns[0], 1), append(in.Columns[1], k)
+		}
+		want := squares/persons - sum/persons*sum/persons
+		for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
+			p := estimator.Params{Rho: 0.05, Relation: relation, Grid: estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 43, Hi: 1 << 43}}
+			e, err := New(p, Options{Population: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			noiser := stattest.Noiser(t, fmt.Sprint(name, relation))
+			hits, part, noise, answers := 0, 0, 0, 0
+			for range times {
+				a := e.Release(noiser, in)
+				if a.Status != estimator.OK {
+					continue
+				}
+				answers++
+				lo, hi := errorbar.Interval(a, 0, 0.95)
+				if lo <= want && want <= hi {
+					hits++
+				}
+				if math.Abs(want-a.Values[0]) <= (hi-lo)/64 {
+					part++
+				}
+				a.Values[0] -= a.Error.Cut[0].Added
+				a.Error.Cut = nil
+				if lo, hi = errorbar.Interval(a, 0, 0.95); lo <= want && want <= hi {
+					noise++
+				}
+			}
+			label := fmt.Sprintf("%s, %v", name, relation)
+			if answers < times*9/10 {
+				t.Errorf("%s: %d answers", label, answers)
+			}
+			t.Logf("%s: %d of %d, a part %d, for the noise alone %d", label, hits, answers, part, noise)
+			stattest.Accept(t, stattest.Coverage(label, hits, answers, 0.95))
+			stattest.Reject(t, stattest.Coverage(label+", a part", part, answers, 0.95))
+			if name == "heavy" || name == "left tail" {
+				stattest.Reject(t, stattest.Coverage(label+", noise alone", noise, answers, 0.95))
 			}
 		}
 	}

@@ -17,7 +17,7 @@ type rows struct {
 	o       Options
 	n       scalar.Persons
 	centred scalar.Centred
-	spread  scalar.Radius   // radius of one row about the centre; not used with declared bounds
+	spread  clipping.Search // of squared distances of rows from the centre; not used with declared bounds
 	clip    clipping.Search // norm of a vector
 	width   scalar.Width    // sensitivity of the vectors' sum in radii
 	sumRho  float64
@@ -56,14 +56,16 @@ const (
 // is kept between its Cauchy bound D₁²/m below and, with declared bounds, κ²m above.
 //
 //	add-remove    bounds declared   c = (L+U)/2, κ = (U−L)/2: n̂ 0.05, C 0.20, sums 0.75
-//	              otherwise         n̂ 0.05, c 0.16 (median of the persons' means), κ 0.13 (histogram of √(D₂/m)), C 0.20, sums 0.46
+//	              otherwise         n̂ 0.05, c 0.16 (median of the persons' means), κ 0.13 (histogram of D₂/m), C 0.20, sums 0.46
 //	replace-one   bounds declared   C 0.25, sums 0.75; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.22, κ 0.14, C 0.20, sums 0.44
 //
-// The radius of the persons' means that Centred releases with c is not spent: κ takes its place,
-// since the spread of rows within persons counts too. With p.MaxRows = 1 rows are persons and the
-// answer is that of New. TooFew when n̂ is under MinPersons, or when the noisy number of rows is
-// under three times its noise.
+// κ is chosen as the radius of New is, from the persons' mean squares D₂/m: a person whose mean
+// square is beyond κ² has its rows drawn toward c until it is κ². What laws expect that this takes
+// is added to the answer, as if those persons had as many rows as others, and the interval allows
+// for it and for what the clip of the vectors takes (cutOf). With p.MaxRows = 1 rows are persons
+// and the answer is that of New. TooFew when n̂ is under MinPersons, when no mean square or no norm
+// stands out from the noise, or when the noisy number of rows is under three times its noise.
 func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
 		e.centred = scalar.NewCentred(p, 0, 0)
 	} else {
 		e.centred = scalar.NewCentre(p, parts[0])
-		e.spread = scalar.NewRadius(p.Relation, parts[1], e.centred.Hi-e.centred.Lo)
+		e.spread = clipping.NewSquares(p, parts[1], e.centred.Hi-e.centred.Lo)
 		parts = parts[2:]
 	}
 	e.clip, e.sumRho = clipping.NewSearch(p, parts[0], 0, vectorNormLimit), parts[1]
@@ -138,7 +140,7 @@ func (e rows) MinPersons() int64 {
 	if e.p.Bounded() {
 		return least
 	}
-	return max(least, 2*e.spread.Persons())
+	return max(least, e.spread.Persons())
 }
 
 // Bias implements estimator.Biased.
@@ -166,7 +168,15 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
-	c, kappa := e.centre(n, in)
+	c, kappa := e.centred.Search(n, in.Memory, m, in.Columns[1])
+	var far clipping.Squares
+	if !e.p.Bounded() {
+		var ok bool
+		if far, ok = e.farthest(n, in, c); !ok || far.TooWild() {
+			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		}
+		kappa = far.Radius
+	}
 	var h clipping.Histogram
 	for i := range m {
 		if m[i] > 0 {
@@ -207,12 +217,18 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		factor = number / (number - 1)
 	}
 	size := e.centred.Value(float64(kappa))
-	a := e.o.estimate(size, m1, m2, factor, deviation)
+	beyond := factor / count / float64(kappa) / float64(kappa) // of squares beyond κ
+	added := clipping.Added(far.Cut*beyond*(1-math.Abs(m1)/2), deviation*factor)
+	a := e.o.estimate(size, m1, m2, factor, added, deviation)
 	a.Error = e.o.law(estimator.Moments{
 		First: []float64{m1 * size}, Second: []float64{m2 * size * size},
 		Noise: []float64{d / sumWeight * size}, Noise2: []float64{d * size * size}, Count: number,
 	}, d/rowsWeight)
 	a.Error.Cut = cutOf(lengths.Losses(radius), r, size*size*factor)
+	if far.Laws != nil {
+		a.Error.Cut[0].Added = added * size * size
+		a.Error.Cut[0].Up = clipping.Both(a.Error.Cut[0].Up, cutOfSquares(far.Laws, 0, beyond*size*size*(1+math.Abs(m1))).Up)
+	}
 	return a
 }
 
@@ -255,21 +271,17 @@ func acute(y [3]int64) [3]int64 {
 	return y
 }
 
-// centre returns the centre and the radius of one row, in units of the person means.
-func (e rows) centre(n noise.Noiser, in estimator.Input) (c, kappa int64) {
-	c, kappa = e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
-	if e.p.Bounded() {
-		return c, kappa
-	}
-	var h scalar.Histogram
+// farthest releases the radius κ of one row, from the mean squares of the distances of each
+// person's rows from the centre. Its noise is reckoned as if all had as many rows.
+func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Squares, bool) {
+	var h clipping.Histogram
 	for i, m := range in.Columns[0] {
 		if m > 0 {
 			_, d2 := e.deviations(in, i, c)
-			h.Add(scalar.Ceil(math.Sqrt(d2 / float64(m))))
+			h.AddSquare(scalar.Ceil(math.Sqrt(d2 / float64(m))))
 		}
 	}
-	kappa, _ = e.spread.Choose(n, &h)
-	return c, kappa
+	return e.spread.Release(n, &h, in.Groups).Squares(e.sigma / (1 << scalar.BallBits))
 }
 
 // deviations returns D₁ and D₂ of a person in units of the person means: D₂ = Q − 2cT + c²m by way
@@ -289,8 +301,9 @@ func (e rows) vector(in estimator.Input, i int, c, kappa int64) [3]float64 {
 	m, k := float64(in.Columns[0][i]), float64(kappa)
 	d1, d2 := e.deviations(in, i, c)
 	a, b := d1/k, d2/k/k
-	if e.p.Bounded() { // a row is within κ of c
-		a, b = min(max(a, -m), m), min(b, m)
+	if b > m { // rows beyond κ, or saturated columns
+		a *= math.Sqrt(m / b)
+		a, b = min(max(a, -m), m), m
 	}
 	return [3]float64{rowsWeight * m, sumWeight * a, b}
 }

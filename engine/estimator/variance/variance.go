@@ -8,6 +8,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -25,6 +26,7 @@ type persons struct {
 	o       Options
 	n       scalar.Persons
 	centred scalar.Centred
+	clip    clipping.Search // of squared distances from the centre; not used with declared bounds
 	sumRho  float64
 	moments
 }
@@ -55,12 +57,17 @@ type persons struct {
 // 13/16, or 1.2862).
 //
 //	add-remove    bounds declared   n̂ 0.15, sums 0.85; c and C from the interval
-//	              otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of |x̄ᵢ − c|), sums 0.55
+//	              otherwise         n̂ 0.08, c 0.20 (median), C 0.17 (histogram of (x̄ᵢ − c)²), sums 0.55
 //	replace-one   bounds declared   sums 1; n̂ is public or covered (scalar.Shares)
 //	              otherwise         c 0.24, C 0.26, sums 0.50
 //
-// TooFew when n̂ is under MinPersons. Values beyond c±C are shortened: on heavy tails the answer is
-// low.
+// A person is in one bucket of the histogram, a function of the person's rows and of c, which is
+// released before; C is a function of the noisy counts (clipping.Squares). What laws that explain
+// them expect that the clip takes from the squares is added to the answer, as far as it lowers the
+// variance: docs/proofs/clipping.md.
+//
+// TooFew when n̂ is under MinPersons, when no square stands out from the histogram's noise, or when
+// the laws expect that the answer would say next to nothing.
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
@@ -95,7 +102,8 @@ func newPersons(p estimator.Params, o Options) persons {
 	if p.Bounded() {
 		e.centred, e.sumRho = scalar.NewCentred(p, 0, 0), parts[0]
 	} else {
-		e.centred, e.sumRho = scalar.NewCentred(p, parts[0], parts[1]), parts[2]
+		e.centred, e.sumRho = scalar.NewCentre(p, parts[0]), parts[2]
+		e.clip = clipping.NewSquares(p, parts[1], e.centred.Hi-e.centred.Lo)
 	}
 	return e
 }
@@ -125,7 +133,18 @@ const unitBits = 24
 func (persons) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
 func (e persons) Loss() privacy.Loss           { return scalar.Loss(e.p.Rho) }
 func (persons) ExpectedError() (float64, bool) { return 0, false }
-func (e persons) MinPersons() int64            { return max(2, e.n.Enough(), e.centred.MinPersons()) }
+
+// MinPersons implements estimator.Estimator.
+func (e persons) MinPersons() int64 {
+	least := max(2, e.n.Enough(), e.centred.MinPersons())
+	if e.p.Bounded() {
+		return least
+	}
+	return max(least, e.clip.Persons())
+}
+
+// AllowsForBias implements estimator.Allowing.
+func (persons) AllowsForBias() bool { return true }
 
 // Bias implements estimator.Biased.
 func (e persons) Bias() string {
@@ -138,6 +157,9 @@ func (e persons) Bias() string {
 // Steps implements estimator.Estimator.
 func (e persons) Steps() []estimator.Step {
 	steps := append(e.n.Steps(), e.centred.Steps()...)
+	if !e.p.Bounded() {
+		steps = append(steps, e.clip.Step("clip"))
+	}
 	return append(steps, estimator.Step{
 		Name: "first and second moment", Mechanism: estimator.DiscreteGaussian, Sensitivity: e.sensitivity(), Queries: 2, Rho: e.sumRho,
 	})
@@ -167,6 +189,22 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, radius := e.centred.Search(n, in.Memory, rows, totals)
+	v1, v2 := e.sigma2()
+	var squares clipping.Squares
+	if !e.p.Bounded() {
+		var h clipping.Histogram
+		for i, m := range rows {
+			if m > 0 {
+				h.AddSquare(gap(e.centred.Of(m, totals[i]), c))
+			}
+		}
+		var ok bool
+		squares, ok = e.clip.Release(n, &h, in.Groups).Squares(scalar.Root(v2) / (1 << (2 * unitBits)))
+		if !ok || squares.TooWild() {
+			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		}
+		radius = squares.Radius
+	}
 	var s1, s2 scalar.Sum
 	for i, m := range rows {
 		if m > 0 {
@@ -175,7 +213,6 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			s2.Add(t*t - 1<<(2*unitBits-2))
 		}
 	}
-	v1, v2 := e.sigma2()
 	m1 := s1.Release(n, v1) / (1 << unitBits) / count
 	h2 := s2.Release(n, v2) / (1 << (2 * unitBits)) / count
 	d1 := scalar.Root(v1) / (1 << unitBits) / count
@@ -186,12 +223,36 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		factor = count / (count - 1) // MinPersons is at least 2
 	}
 	size := e.centred.Value(float64(radius))
-	a := e.o.estimate(size, m1, h2+0.25, factor, math.Hypot(d2, 2*m1*d1))
+	unit := factor / count / float64(radius) / float64(radius) // of squares beyond the radius
+	added := clipping.Added(squares.Cut*unit*(1-math.Abs(m1)/2), d2*factor)
+	a := e.o.estimate(size, m1, h2+0.25, factor, added, math.Hypot(d2, 2*m1*d1))
 	a.Error = e.o.law(estimator.Moments{
 		First: []float64{m1 * size}, Second: []float64{h2 * size * size}, Offset: []float64{0.25 * size * size},
 		Noise: []float64{d1 * size}, Noise2: []float64{second * size * size}, Count: count,
 	}, e.n.Under(count))
+	if squares.Laws != nil {
+		a.Error.Cut = []estimator.Cut{cutOfSquares(squares.Laws, added*size*size, unit*size*size*(1+math.Abs(m1)))}
+		a.Error.Persons = squares.Persons
+	}
 	return a
+}
+
+// cutOfSquares returns laws of what the clip takes from the variance, in its units, from those of
+// what it takes from the squares of distances.
+func cutOfSquares(laws []estimator.CutPart, added, unit float64) estimator.Cut {
+	up := make([]estimator.CutPart, len(laws))
+	for i, l := range laws {
+		up[i] = estimator.CutPart{Weight: l.Weight, Mean: l.Mean * unit, StdDev: l.StdDev * unit}
+	}
+	return estimator.Cut{Added: added, Up: up}
+}
+
+// gap is the distance of two numbers.
+func gap(a, b int64) uint64 {
+	if a < b {
+		a, b = b, a
+	}
+	return uint64(a) - uint64(b)
 }
 
 // law is the law of the error of a variance.
@@ -216,9 +277,10 @@ func unit(x, radius int64) int64 {
 	return int64(q)
 }
 
-// estimate turns moments in units of size into an answer; deviation is that of m2 − m1².
-func (o Options) estimate(size, m1, m2, factor, deviation float64) estimator.Estimate {
-	v := max(0, m2-m1*m1) * factor
+// estimate turns moments in units of size into an answer, to which so much is added for a clip;
+// deviation is that of m2 − m1².
+func (o Options) estimate(size, m1, m2, factor, added, deviation float64) estimator.Estimate {
+	v := max(0, (m2-m1*m1)*factor+added)
 	deviation *= factor
 	if !o.Stddev {
 		return scalar.One(size*size*v, size*size*deviation)

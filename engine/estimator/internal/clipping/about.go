@@ -30,14 +30,20 @@ func (c Counts) About() Counts {
 // library are the laws that may fit, far the last octave that the interval allows for, and
 // adjoining how far octaves beside the gate stand out.
 func (c Counts) library() []law {
-	if c.about {
+	switch {
+	case c.squares:
+		return lawsOfSquares()
+	case c.about:
 		return lawsOfDistances()
 	}
 	return laws()
 }
 
 func (c Counts) far(counts []float64, gate int) int {
-	if !c.about {
+	switch {
+	case c.squares:
+		return gate + squareOctaves
+	case !c.about:
 		return gate + wideOctaves
 	}
 	wide := gate + aboutOctaves

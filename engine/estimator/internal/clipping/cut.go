@@ -41,3 +41,25 @@ func fewer(parts []estimator.CutPart) []estimator.CutPart {
 	}
 	return out
 }
+
+// Both returns laws of the sum of two things that clips take, each of which follows laws of its
+// own.
+func Both(a, b []estimator.CutPart) []estimator.CutPart {
+	for _, parts := range [][]estimator.CutPart{a, b} {
+		if len(parts) == 1 && math.IsInf(parts[0].Mean, 1) {
+			return parts
+		}
+	}
+	var parts []estimator.CutPart
+	for _, x := range a {
+		for _, y := range b {
+			parts = append(parts, estimator.CutPart{Weight: x.Weight * y.Weight, Mean: x.Mean + y.Mean, StdDev: math.Hypot(x.StdDev, y.StdDev)})
+		}
+	}
+	return fewer(parts)
+}
+
+// unseen is the law of what a clip takes where nothing bounds it.
+func unseen() []estimator.CutPart {
+	return []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
+}

@@ -12,6 +12,7 @@
 //	            weighed by how well each explains all noisy counts
 //	choice      the radius of the least expected error over the    choose.go
 //	            weighed laws; the law of what is cut there         cut.go
+//	squares     the same of squares of numbers, for variances      squares.go
 //
 // # Privacy
 //

@@ -11,7 +11,7 @@ import "math"
 //	anywhere above it                            at farZ·√width
 //
 // The chance that noise alone lifts the gate by more than three octaves is 4·8·3.4·10⁻⁶ for those
-// near, and 4·52·1.9·10⁻⁸ for the others: under 1.2·10⁻⁴ in all. By at most three octaves it is
+// near, and 4·120·1.9·10⁻⁸ for the others: under 1.2·10⁻⁴ in all. By at most three octaves it is
 // lifted with a chance of 6·1.9·10⁻³, which costs less than to miss persons who have ten times as
 // much as all others.
 const (

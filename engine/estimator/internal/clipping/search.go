@@ -20,6 +20,7 @@ type Search struct {
 	delta    int64
 	limit    int64
 	up, down bool
+	squares  bool // of numbers up to limit
 }
 
 // NewSearch returns a search at a share of p's loss, for totals within [low, high], low ≤ 0 ≤ high.
@@ -32,8 +33,20 @@ func NewSearch(p estimator.Params, share float64, low, high int64) Search {
 	}
 }
 
+// NewSquares returns a search for squares of numbers up to limit.
+func NewSquares(p estimator.Params, share float64, limit int64) Search {
+	s := NewSearch(p, share, 0, limit)
+	s.squares, s.up = true, true
+	return s
+}
+
 // buckets is the number of buckets on one side.
-func (s Search) buckets() int { return Octave(uint64(s.limit)) + 1 }
+func (s Search) buckets() int {
+	if s.squares {
+		return octaveOfSquare(uint64(s.limit)) + 1
+	}
+	return Octave(uint64(s.limit)) + 1
+}
 
 // Step describes the search.
 func (s Search) Step(name string) estimator.Step {
@@ -64,6 +77,7 @@ type Counts struct {
 	limit    float64
 	real     bool // of numbers that are not whole
 	about    bool // of distances from a centre
+	squares  bool // of numbers
 	apart    bool // the noise of the sum goes by the length of its interval
 	groups   int  // with a search each
 }
@@ -88,7 +102,14 @@ func (s Search) Release(n noise.Noiser, h *Histogram, groups int) Counts {
 	if s.noise.Law() == estimator.Laplace {
 		tail = laplaceTail
 	}
-	return Counts{up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail, limit: float64(s.limit), apart: s.delta > 1, groups: groups}
+	limit := float64(s.limit)
+	if s.squares {
+		limit *= limit
+	}
+	return Counts{
+		up: noisy(s.up, &h.Up), down: noisy(s.down, &h.Down), sigma: s.noise.Sigma(), tail: tail,
+		limit: limit, real: s.squares, squares: s.squares, apart: s.delta > 1, groups: groups,
+	}
 }
 
 // Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
