@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"scrim/engine/estimator"
@@ -26,6 +27,14 @@ import (
 func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Remark {
 	var list []remark.Remark
 	var few, wide, clips, open tally
+	var times []float64
+	tooWide := func(r *plan.Release, o plan.Output, g *answerGroup) bool {
+		x, is := isWide(r, o, g)
+		if is {
+			times = append(times, x)
+		}
+		return is
+	}
 	for _, r := range s.Releases {
 		a := answers[r]
 		if a == nil {
@@ -42,18 +51,18 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 				open.add(r, o, groups, isOpen, nil)
 			default:
 				few.add(r, o, groups, isNull, neededText)
-				wide.add(r, o, groups, isWide, nil)
+				wide.add(r, o, groups, tooWide, nil)
 				clips.add(r, o, groups, isCut, nil)
 			}
 		}
 	}
 	if few.cells > 0 {
 		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them").
-			With("Ask for coarser groups or with a larger loss: %s.", larger(s)))
+			With("Ask for coarser groups or with a larger loss: %s, where about a quarter of the persons do.", larger(s, enough)))
 	}
 	if wide.cells > 0 {
 		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it").
-			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with a larger loss: %s.", larger(s)))
+			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with %s.", narrower(s, times)))
 	}
 	if clips.cells > 0 {
 		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is more than the noise"))
@@ -75,7 +84,7 @@ func keysRemark(s *plan.Statement, r *plan.Release, a *answer) remark.Remark {
 	}
 	if groups == 0 {
 		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
-			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", larger(s), declaration(r)).
+			With("Group by fewer or coarser keys, ask with a larger loss: %s, where about a quarter of the persons do; or declare the keys: %s.", larger(s, enough), declaration(r)).
 			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
@@ -109,13 +118,37 @@ func declaration(r *plan.Release) string {
 	return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", table, column)
 }
 
-// larger is how the statement is asked with four times its loss parameter, where there is room.
-func larger(s *plan.Statement) string {
-	p, now := params.Epsilon, s.Epsilon
-	if now == 0 {
-		p, now = params.Rho, s.Rho
+// enough is how many times the loss parameter is advised where persons are too few. The number
+// that is needed goes by its inverse.
+const enough = 4
+
+// larger is how the statement is asked with so many times its loss parameter, where there is room.
+func larger(s *plan.Statement, times float64) string {
+	p, now := lossOf(s)
+	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%.2g) */ …", p.Name, math.Min(times*now, p.Max))
+}
+
+func lossOf(s *plan.Statement) (p *params.Parameter, now float64) {
+	if s.Epsilon == 0 {
+		return params.Rho, s.Rho
 	}
-	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%.4g) */ …", p.Name, math.Min(4*now, p.Max))
+	return params.Epsilon, s.Epsilon
+}
+
+// narrower says with which loss the errors would be half of the answers, of most that are so many
+// times as wide: noise goes by the inverse of epsilon, and of the root of rho. What a clip takes
+// falls with it, too, and nothing says by how much.
+func narrower(s *plan.Statement, times []float64) string {
+	slices.Sort(times)
+	most := times[len(times)/2] * 1.1
+	p, now := lossOf(s)
+	if p.Name == params.Rho.Name {
+		most *= most
+	}
+	if most*now > p.Max || math.IsNaN(most) {
+		return "a larger loss, as far as there is one: " + larger(s, enough)
+	}
+	return fmt.Sprintf("a loss at which noise is about half of the answer: %s", larger(s, most))
 }
 
 // shown are the groups that the statement shows, in its order.
@@ -220,27 +253,26 @@ func neededText(aggregate int, groups []answerGroup) string {
 	return ""
 }
 
-// isWide: the 95 % interval reaches farther from the value than half of it. Of vectors it is the
-// radius beside the norm; of several values of one answer the widest counts. Where no error is
-// known nothing is said.
-func isWide(r *plan.Release, o plan.Output, g *answerGroup) bool {
+// isWide: the 95 % interval reaches farther from the value than half of it, so many times. Of
+// vectors it is the radius beside the norm; of several values of one answer the widest counts.
+// Where no error is known nothing is said.
+func isWide(r *plan.Release, o plan.Output, g *answerGroup) (times float64, wide bool) {
 	e, bars := g.Estimates[o.Aggregate], r.Aggregates[o.Aggregate].ErrorBars
 	if e.Status != estimator.OK || o.Part >= len(bars) {
-		return false
+		return 0, false
 	}
 	bar := bars[o.Part]
 	if bar.At >= 0 {
-		return bar.Wide(e, bar.At)
-	}
-	if radius := errorbar.Radius(e, plan.WideLevel); !math.IsNaN(radius) {
-		return radius > norm(e.Values)/2
-	}
-	for i := range e.Values {
-		if bar.Wide(e, i) {
-			return true
+		times = bar.Wide(e, bar.At)
+	} else if times = 2 * errorbar.Radius(e, plan.WideLevel) / norm(e.Values); math.IsNaN(times) {
+		times = 0
+		for i := range e.Values {
+			if x := bar.Wide(e, i); x > times {
+				times = x
+			}
 		}
 	}
-	return false
+	return times, times > 1
 }
 
 // isCut: what is estimated to be clipped away is more than the noise of the clipped value.
@@ -250,7 +282,11 @@ func isCut(r *plan.Release, o plan.Output, g *answerGroup) bool {
 		return false
 	}
 	at := max(0, bars[o.Part].At)
-	return math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added) > estimator.Entry(e.Error.Noise, at)
+	noise := e.Error.Noise
+	if m := e.Error.Moments; m != nil {
+		noise = m.Noise2 // of a variance, as what was added is
+	}
+	return math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added) > estimator.Entry(noise, at)
 }
 
 func norm(x []float64) float64 {

@@ -75,12 +75,12 @@ func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
 // WideLevel is the level of the interval by which an error is called wide.
 const WideLevel = 0.95
 
-// Wide reports whether value i of an estimate is wide: whether its interval reaches farther from it
-// than half of its size. It is false where the error is not known.
-func (t ErrorBar) Wide(e estimator.Estimate, i int) bool {
+// Wide is how many times half of the size of value i of an estimate its interval reaches from it:
+// the error is called wide above 1. It is NaN where the error is not known.
+func (t ErrorBar) Wide(e estimator.Estimate, i int) float64 {
 	lo, hi := errorbar.Interval(e, i, WideLevel)
 	v := t.Value(e.Values[i])
-	return math.Max(v-t.Value(lo), t.Value(hi)-v) > math.Abs(v)/2
+	return 2 * math.Max(v-t.Value(lo), t.Value(hi)-v) / math.Abs(v)
 }
 
 // known is a number as an SQL value: NULL for one that is not known or has no bound.
