@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"scrim/engine/estimator"
@@ -125,7 +126,8 @@ const enough = 4
 // larger is how the statement is asked with so many times its loss parameter, where there is room.
 func larger(s *plan.Statement, times float64) string {
 	p, now := lossOf(s)
-	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%.2g) */ …", p.Name, math.Min(times*now, p.Max))
+	value, _ := strconv.ParseFloat(strconv.FormatFloat(math.Min(times*now, p.Max), 'g', 2, 64), 64)
+	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ …", p.Name, strconv.FormatFloat(value, 'f', -1, 64))
 }
 
 func lossOf(s *plan.Statement) (p *params.Parameter, now float64) {

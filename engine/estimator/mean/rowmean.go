@@ -75,6 +75,11 @@ const vectorNormLimit = 1 << 61
 // are in the set |u₁| ≤ 2u₂, |u₁| + u₂ ≤ 1 with the corners (0, 0), (0, 1) and (±⅔, ⅓), whose ℓ1
 // diameter is 4/3. C = Mκ(1+w) where M ≤ 4 is declared.
 //
+// Where no distance stands out from the histogram but 0, or the least one, others may hide in the
+// noise: then the interval has no ends (of declared bounds, these are taken). An answer of a centre
+// that is far beyond all values (scalar.Missed), or of a κ that is a guess, is NULL where it does
+// not stand out from its noise.
+//
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, when no norm stands out from the noise, or when the noisy number of rows S₂ is under
 // three times its noise.
@@ -188,7 +193,14 @@ type frame struct {
 	low, high float64 // the least and the most that a row may be beyond c
 	noise     scalar.Noise
 	wedge     bool    // the vectors' set is a sector
+	found             // how κ was
 	fixed     float64 // bound of the norm, 0 where it is searched for
+}
+
+// found is how a search for κ went.
+type found struct {
+	guessed bool // no distance stands out
+	alike   bool // none but 0 does
 }
 
 // tighter is how much less the κ found has to be than the declared one: the sector of vectors about
@@ -198,13 +210,12 @@ const tighter = 1.2
 // frame returns what is found, or what is declared.
 func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame {
 	if !e.p.Bounded() {
-		c, kappa := e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
-		return frame{c: c, kappa: kappa, low: math.Inf(-1), high: math.Inf(1), noise: e.noise}
+		c, kappa, found := e.search(n, in)
+		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1), noise: e.noise}
 	}
 	middle, most := e.declared.Middle()
 	if count >= float64(max(e.centred.MinPersons(), 2*e.clip.Persons())) {
-		c, kappa := e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
-		if float64(kappa)*tighter <= float64(most) {
+		if c, kappa, found := e.search(n, in); !found.alike && float64(kappa)*tighter <= float64(most) {
 			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c), noise: e.noise}
 		}
 	}
@@ -212,6 +223,12 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 		c: middle, kappa: most, low: -float64(most), high: float64(most),
 		noise: e.narrow, wedge: e.p.Relation == estimator.ReplaceOne, fixed: e.fixed * float64(most),
 	}
+}
+
+// search releases c and κ.
+func (e rowMean) search(n noise.Noiser, in estimator.Input) (c, kappa int64, how found) {
+	c, kappa, ok := e.centred.Found(n, in.Memory, in.Columns[0], in.Columns[1])
+	return c, kappa, found{guessed: !ok, alike: ok && kappa == 1}
 }
 
 // Release implements estimator.Estimator.
@@ -265,13 +282,20 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	scale := rowWeight * float64(f.kappa)
 	v := min(max(float64(f.c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := scale * sigma * math.Hypot(1, ratio) / weights
+	if f.guessed && !scalar.Stands(v, stdErr) || !e.p.Bounded() && scalar.Missed(float64(f.c), float64(f.kappa), v, stdErr) {
+		return scalar.TooFew(1, scalar.Twice(count))
+	}
+	cut := clipping.CutOfMean(losses, e.centred.Value(float64(f.kappa)))
+	if f.alike {
+		cut = clipping.CutOfAlike()
+	}
 	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
 		Law:     f.noise.Law(),
 		Noise:   []float64{e.centred.Value(scale * f.noise.Size() / weights)},
 		Under:   []float64{f.noise.Size() / weights},
 		Centre:  []float64{e.centred.Value(float64(f.c))},
 		Persons: count,
-		Cut:     clipping.CutOfMean(losses, e.centred.Value(float64(f.kappa))),
+		Cut:     cut,
 	})
 }
 

@@ -169,7 +169,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, kappa := e.centred.Search(n, in.Memory, m, in.Columns[1])
-	var far clipping.Squares
+	var far clipping.Beyond
 	if !e.p.Bounded() {
 		var ok bool
 		if far, ok = e.farthest(n, in, c); !ok || far.TooWild() {
@@ -215,6 +215,9 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	factor := 1.0
 	if !e.o.Population {
 		factor = number / (number - 1)
+	}
+	if !e.p.Bounded() && e.o.missed(c, kappa, m2-m1*m1, deviation) {
+		return scalar.TooFew(1, scalar.Twice(count))
 	}
 	size := e.centred.Value(float64(kappa))
 	beyond := factor / count / float64(kappa) / float64(kappa) // of squares beyond κ
@@ -271,9 +274,16 @@ func acute(y [3]int64) [3]int64 {
 	return y
 }
 
+// missed reports whether a centre is rather far beyond all values, by the variance about it in
+// squared radii.
+func (o Options) missed(centre, radius int64, v, deviation float64) bool {
+	c, r := float64(centre), float64(radius)
+	return scalar.Missed(c*c, r*r, v*r*r, deviation*r*r)
+}
+
 // farthest releases the radius κ of one row, from the mean squares of the distances of each
 // person's rows from the centre. Its noise is reckoned as if all had as many rows.
-func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Squares, bool) {
+func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Beyond, bool) {
 	var h clipping.Histogram
 	for i, m := range in.Columns[0] {
 		if m > 0 {
@@ -281,7 +291,7 @@ func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Sq
 			h.AddSquare(scalar.Ceil(math.Sqrt(d2 / float64(m))))
 		}
 	}
-	return e.spread.Release(n, &h, in.Groups).Squares(e.sigma / (1 << scalar.BallBits))
+	return e.spread.Release(n, &h, in.Groups).Beyond(e.sigma / (1 << scalar.BallBits))
 }
 
 // deviations returns D₁ and D₂ of a person in units of the person means: D₂ = Q − 2cT + c²m by way

@@ -31,9 +31,8 @@ var lawsOfSquares = sync.OnceValue(func() []law {
 	return all
 })
 
-// Squares is a radius that numbers are clipped to, and what that takes from the sum of their
-// squares.
-type Squares struct {
+// Beyond is a radius that numbers are clipped to, and what that takes from the sum of their squares.
+type Beyond struct {
 	Radius  int64
 	Cut     float64             // what is taken, by expectation
 	Laws    []estimator.CutPart // of what is taken
@@ -41,28 +40,28 @@ type Squares struct {
 	Risk    float64             // expected relative error of the sum with Cut added
 }
 
-// Squares returns the radius of the least expected error of the sum of squares, whose noise has a
+// Beyond returns the radius of the least expected error of the sum of squares, whose noise has a
 // standard deviation of noise at radius 1. The counts are those of NewSquares. ok is false where
-// nothing stands out.
+// nothing stands out. Where nothing does but who is at 0, others may hide in the noise, with any
+// number: what is taken has no bound.
 //
-// Where nothing stands out but who is at 0, few others may be anywhere: what is taken has no bound.
-//
-// A radius is a whole number. Laws of a square beyond it are those of the last radius that was
+// A radius is a whole number. The laws of what is beyond it are those of the last radius that was
 // tried below: they take no less.
-func (c Counts) Squares(noise float64) (out Squares, ok bool) {
+func (c Counts) Beyond(noise float64) (out Beyond, ok bool) {
 	s, ok := newSide(c.up, c)
 	if !ok {
-		return Squares{}, false
+		return Beyond{}, false
 	}
 	_, cuts := s.means(len(s.radii))
 	best, at := math.Inf(1), 0
 	for _, r := range s.radii {
 		whole := math.Ceil(math.Sqrt(min(r, c.limit)))
-		below, found := slices.BinarySearch(s.radii, whole*whole)
+		r = whole * whole
+		below, found := slices.BinarySearch(s.radii, r)
 		if !found {
 			below--
 		}
-		if risk := s.risk(below, cuts[below], noise*whole*whole, 0); risk < best {
+		if risk := s.risk(below, cuts[below], noise*r, 0); risk < best {
 			best, at, out.Radius = risk, below, int64(whole)
 		}
 	}
@@ -75,4 +74,7 @@ func (c Counts) Squares(noise float64) (out Squares, ok bool) {
 }
 
 // TooWild reports whether the sum would say next to nothing.
-func (s Squares) TooWild() bool { return s.Risk > mostRisk }
+func (b Beyond) TooWild() bool { return b.Risk > mostRisk }
+
+// CutOfAlike are laws of what a clip takes from a mean where all that stand out have one value.
+func CutOfAlike() []estimator.Cut { return []estimator.Cut{{Up: unseen(), Down: unseen()}} }

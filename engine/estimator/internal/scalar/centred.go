@@ -1,6 +1,8 @@
 package scalar
 
 import (
+	"math"
+
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/exponential"
 	"scrim/engine/estimator/noise"
@@ -88,6 +90,21 @@ func (c Centred) location() int64 {
 	return c.median.Persons()
 }
 
+// Missed reports whether an answer v, with a standard error, is rather that of a centre far beyond
+// all values: these are then at about the distance of 0 from it, all on one side, and v stands out
+// neither from the noise nor from 0. All are released, in one unit. Values on both sides of 0 have
+// a radius of several times a centre that is no better than this.
+func Missed(centre, radius, v, stdErr float64) bool {
+	centre, v = math.Abs(centre), math.Abs(v)
+	return radius >= centre/2 && radius <= 3*centre && v <= centre/2 && !Stands(v, stdErr)
+}
+
+// Stands reports whether an answer stands out from its noise.
+func Stands(v, stdErr float64) bool { return math.Abs(v) > leastNoises*stdErr }
+
+// leastNoises is the least number of standard errors of an answer that stands out.
+const leastNoises = 2.5
+
 // centreStep describes the search for the centre.
 func (c Centred) centreStep() estimator.Step {
 	if c.drawn {
@@ -120,15 +137,23 @@ func (c Centred) Steps() []estimator.Step {
 // Search returns centre and radius >= 1 in units of 2^-Shift steps; radius 1 after NewCentre. m is
 // for what it makes of the columns.
 func (c Centred) Search(n noise.Noiser, m estimator.Memory, rows, sums []int64) (centre, radius int64) {
+	centre, radius, _ = c.Found(n, m, rows, sums)
+	return centre, radius
+}
+
+// Found is Search, which also reports whether a distance stands out from the noise; otherwise the
+// radius is a guess.
+func (c Centred) Found(n noise.Noiser, m estimator.Memory, rows, sums []int64) (centre, radius int64, ok bool) {
 	if c.bounded {
-		return c.Middle()
+		centre, radius = c.Middle()
+		return centre, radius, true
 	}
 	means := c.All(m, rows, sums)
 	defer estimator.Free(m, means)
 	centre = c.find(n, m, means)
 	if c.only {
-		return centre, 1
+		return centre, 1, true
 	}
-	radius, _ = c.radius.Choose(n, Distances(means, centre))
-	return centre, radius
+	radius, ok = c.radius.Choose(n, Distances(means, centre))
+	return centre, radius, ok
 }
