@@ -31,7 +31,8 @@ var lawsOfSquares = sync.OnceValue(func() []law {
 	return all
 })
 
-// Beyond is a radius that numbers are clipped to, and what that takes from the sum of their squares.
+// Beyond is a radius that numbers are clipped to, and what that takes from the sum of their
+// squares.
 type Beyond struct {
 	Radius  int64
 	Cut     float64             // what is taken, by expectation
