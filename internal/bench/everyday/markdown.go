@@ -61,8 +61,8 @@ compares estimators with papers.
   error is the ℓ2 norm over groups. A person adds to a mean their sum less the exact mean times their values, so that hindsight knows the centre; such numbers are clipped on both
   sides, what is cut counts from both, and groups are weighed by N^-a, N their values, with the best a of 0, ½ and 1. Levels of ROLLUP stand by themselves.
 - The **error** is the root mean square over the runs of the ℓ2 distance from the exact answers. An answer that is not there counts as 100 %, and no answer counts more; a
-  mean that is not there counts where its group's m is at least 20. The **ratio** is (error − 1 % of the exact answer) / hindsight. Medians and standard deviations
-  have no hindsight.
+  mean that is not there counts where its group's m is at least 20. The **ratio** is (error − 1 % of the exact answer) / hindsight. Medians, standard deviations
+  and what is of two numbers have no hindsight.
 - **Coverage** is the share of DP_LOW … DP_HIGH that hold the exact answer. A cell is *short* when intervals that hold as often as wanted (the level less .02; .05 for m
   under 50) would hold so seldom with a probability under 1 %: of a hundred good cells one is called short.
 - **Wild**: an answer under a third, or over three times, of the exact one, whose interval at 95 % denies it. Noise of exactly the stated size does so now and then

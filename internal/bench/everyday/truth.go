@@ -61,7 +61,7 @@ func learn(ctx context.Context, s served.Session, st Statement, unit string) (*t
 	list := append([]string{unit}, st.Keys...)
 	list = append(list, "COUNT(*)")
 	for _, a := range st.Aggregates {
-		if a.arg != "" && a.kind != personCount {
+		if a.summed() {
 			list = append(list, "COUNT("+a.arg+")", "SUM("+a.arg+")")
 		} else {
 			list = append(list, "0", "0")
@@ -130,7 +130,11 @@ func (t *truth) answer(ctx context.Context, s served.Session, st Statement) erro
 	for i, a := range st.Aggregates {
 		exact := make([]float64, len(t.keys))
 		if !a.additive() {
-			if err := t.ofRows(ctx, s, st, a, exact); err != nil {
+			of := t.ofRows
+			if a.kind == ofTwo {
+				of = t.ofTwo
+			}
+			if err := of(ctx, s, st, a, exact); err != nil {
 				return err
 			}
 			t.exact = append(t.exact, exact)
@@ -167,6 +171,19 @@ func (a Aggregate) of(e entry, i int) float64 {
 		return 1
 	}
 	return e.values[i].sum
+}
+
+// ofTwo asks for what is of two numbers a row.
+func (t *truth) ofTwo(ctx context.Context, s served.Session, st Statement, a Aggregate, exact []float64) error {
+	rows, err := s.Query(ctx, "SELECT "+strings.Join(append(slices.Clone(st.Keys), a.arg), ", ")+" FROM "+st.from()+st.groupBy())
+	if err != nil {
+		return fmt.Errorf("everyday: what is true of %s: %w", st.Name, err)
+	}
+	for _, row := range rows {
+		last := len(row) - 1
+		exact[t.index[keyOf(row[:last])]] = reading(row[last])
+	}
+	return nil
 }
 
 // ofRows computes medians and standard deviations from all values.
