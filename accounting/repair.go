@@ -12,5 +12,5 @@ const (
 	repairFound   = "The server charges and answers nothing more. Stop it and look at the disk. Its next start reads the whole ledger: it " +
 		"refuses one that is damaged. Then restore the data directory from a backup; charges made since that backup are unknown, so lower " +
 		"the budgets by what may have been spent"
-	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed"
+	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed. If that is the one, the ledger is damaged: put back both"
 )
