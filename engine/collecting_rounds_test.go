@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"scrim/engine/collect"
-	"scrim/engine/collect/device"
 	"scrim/engine/collect/exact"
 	"scrim/internal/stattest"
 )
@@ -22,20 +21,13 @@ import (
 // reports of a cell do not.
 func (o *opened) send(tokens []issued, name string, mean, sigma float64) {
 	o.t.Helper()
-	drawn := map[uint32]func(*collect.Params) []byte{}
+	sources := map[uint32]*rand.ChaCha8{}
 	o.sendMade(tokens, name, func(p *collect.Params, cell uint32) []byte {
-		if drawn[cell] == nil {
-			source := stattest.Source(o.t, fmt.Sprint(o.t.Name(), p.Round, p.Stratum, cell))
-			values, coins := rand.New(source), exact.New(source)
-			drawn[cell] = func(p *collect.Params) []byte {
-				b, err := device.Report(coins, p, cell, collect.Value{mean + sigma*values.NormFloat64()})
-				if err != nil {
-					o.t.Fatal(err)
-				}
-				return b
-			}
+		if sources[cell] == nil {
+			sources[cell] = stattest.Source(o.t, fmt.Sprint(o.t.Name(), p.Round, p.Stratum, cell))
 		}
-		return drawn[cell](p)
+		value := mean + sigma*rand.New(sources[cell]).NormFloat64()
+		return reportBy(o.t, exact.New(sources[cell]), p, cell, value)
 	})
 }
 

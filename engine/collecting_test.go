@@ -77,7 +77,13 @@ func (c *client) params(collection string, round int, stratum string) *collect.P
 // report makes a report.
 func report(t *testing.T, p *collect.Params, cell uint32, value float64) []byte {
 	t.Helper()
-	b, err := device.Report(exact.Secure(), p, cell, collect.Value{value})
+	return reportBy(t, exact.Secure(), p, cell, value)
+}
+
+// reportBy makes a report by given coins.
+func reportBy(t *testing.T, coins *exact.Rand, p *collect.Params, cell uint32, value float64) []byte {
+	t.Helper()
+	b, err := device.Report(coins, p, cell, collect.Value{value})
 	if err != nil {
 		t.Fatal(err)
 	}

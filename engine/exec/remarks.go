@@ -59,7 +59,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 	}
 	if few.cells > 0 {
 		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them").
-			With("Ask for coarser groups or with a larger loss: %s, where about a quarter of the persons do.", larger(s, enough)))
+			With("Ask for coarser groups or with a larger loss: %s.", forFewer(s)))
 	}
 	if wide.cells > 0 {
 		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it").
@@ -85,7 +85,7 @@ func keysRemark(s *plan.Statement, r *plan.Release, a *answer) remark.Remark {
 	}
 	if groups == 0 {
 		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
-			With("Group by fewer or coarser keys, ask with a larger loss: %s, where about a quarter of the persons do; or declare the keys: %s.", larger(s, enough), declaration(r)).
+			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", forFewer(s), declaration(r)).
 			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
@@ -119,9 +119,19 @@ func declaration(r *plan.Release) string {
 	return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", table, column)
 }
 
-// enough is how many times the loss parameter is advised where persons are too few. The number
-// that is needed goes by its inverse.
+// enough is how many times the loss parameter is advised where persons are too few.
 const enough = 4
+
+// forFewer is how the statement is asked with a larger loss, and for what part of the persons that
+// does: their number goes by the inverse of epsilon, and of the root of rho.
+func forFewer(s *plan.Statement) string {
+	p, now := lossOf(s)
+	times := math.Min(enough, p.Max/now)
+	if p == params.Rho {
+		times = math.Sqrt(times)
+	}
+	return fmt.Sprintf("%s, where about %.0f %% of the persons do", larger(s, enough), 100/times)
+}
 
 // larger is how the statement is asked with so many times its loss parameter, where there is room.
 func larger(s *plan.Statement, times float64) string {
@@ -130,6 +140,7 @@ func larger(s *plan.Statement, times float64) string {
 	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ …", p.Name, strconv.FormatFloat(value, 'f', -1, 64))
 }
 
+// lossOf is the parameter by which the statement was asked, and its value.
 func lossOf(s *plan.Statement) (p *params.Parameter, now float64) {
 	if s.Epsilon == 0 {
 		return params.Rho, s.Rho
@@ -137,20 +148,20 @@ func lossOf(s *plan.Statement) (p *params.Parameter, now float64) {
 	return params.Epsilon, s.Epsilon
 }
 
-// narrower says with which loss the errors would be half of the answers, of most that are so many
-// times as wide: noise goes by the inverse of epsilon, and of the root of rho. What a clip takes
-// falls with it, too, and nothing says by how much.
+// narrower says with which loss most errors would not be wide that are so many times as wide: noise
+// goes by the inverse of epsilon, and of the root of rho. What a clip takes falls with it, too, and
+// nothing says by how much.
 func narrower(s *plan.Statement, times []float64) string {
 	slices.Sort(times)
 	most := times[len(times)/2] * 1.1
 	p, now := lossOf(s)
-	if p.Name == params.Rho.Name {
+	if p == params.Rho {
 		most *= most
 	}
 	if most*now > p.Max || math.IsNaN(most) {
 		return "a larger loss, as far as there is one: " + larger(s, enough)
 	}
-	return fmt.Sprintf("a loss at which noise is about half of the answer: %s", larger(s, most))
+	return fmt.Sprintf("a loss at which noise would bring most within half: %s", larger(s, most))
 }
 
 // shown are the groups that the statement shows, in its order.

@@ -61,7 +61,7 @@ func TestMeansOfFewPersons(t *testing.T) {
 		}
 		t.Logf("%s: %d answers, %d wild, %d deny the mean, %d without an interval", name, answers, wild, denied, open)
 		if answers < runs/3 || wild > 0 {
-			t.Errorf("%s: %d of %d answers are wild", name, wild, answers)
+			t.Errorf("%s: %d of %d runs are answered, %d wildly", name, answers, runs, wild)
 		}
 		stattest.Accept(t, stattest.Coverage(name, answers-denied, answers, 0.95))
 	}

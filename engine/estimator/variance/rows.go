@@ -169,7 +169,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	c, kappa := e.centred.Search(n, in.Memory, m, in.Columns[1])
-	var far clipping.Beyond
+	var far clipping.Squares
 	if !e.p.Bounded() {
 		var ok bool
 		if far, ok = e.farthest(n, in, c); !ok || far.TooWild() {
@@ -227,6 +227,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		First: []float64{m1 * size}, Second: []float64{m2 * size * size},
 		Noise: []float64{d / sumWeight * size}, Noise2: []float64{d * size * size}, Count: number,
 	}, d/rowsWeight)
+	a.Error.Persons = count
 	a.Error.Cut = cutOf(lengths.Losses(radius), r, size*size*factor)
 	if far.Laws != nil {
 		a.Error.Cut[0].Added = added * size * size
@@ -283,7 +284,7 @@ func (o Options) missed(centre, radius int64, v, deviation float64) bool {
 
 // farthest releases the radius κ of one row, from the mean squares of the distances of each
 // person's rows from the centre. Its noise is reckoned as if all had as many rows.
-func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Beyond, bool) {
+func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Squares, bool) {
 	var h clipping.Histogram
 	for i, m := range in.Columns[0] {
 		if m > 0 {
@@ -291,7 +292,7 @@ func (e rows) farthest(n noise.Noiser, in estimator.Input, c int64) (clipping.Be
 			h.AddSquare(scalar.Ceil(math.Sqrt(d2 / float64(m))))
 		}
 	}
-	return e.spread.Release(n, &h, in.Groups).Beyond(e.sigma / (1 << scalar.BallBits))
+	return e.spread.Release(n, &h, in.Groups).Squares(e.sigma / (1 << scalar.BallBits))
 }
 
 // deviations returns D₁ and D₂ of a person in units of the person means: D₂ = Q − 2cT + c²m by way

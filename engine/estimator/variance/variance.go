@@ -62,7 +62,7 @@ type persons struct {
 //	              otherwise         c 0.24, C 0.26, sums 0.50
 //
 // A person is in one bucket of the histogram, a function of the person's rows and of c, which is
-// released before; C is a function of the noisy counts (clipping.Beyond). What laws that explain
+// released before; C is a function of the noisy counts (clipping.Squares). What laws that explain
 // them expect that the clip takes from the squares is added to the answer, as far as it lowers the
 // variance: docs/proofs/clipping.md.
 //
@@ -190,7 +190,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	}
 	c, radius := e.centred.Search(n, in.Memory, rows, totals)
 	v1, v2 := e.sigma2()
-	var squares clipping.Beyond
+	var squares clipping.Squares
 	if !e.p.Bounded() {
 		var h clipping.Histogram
 		for i, m := range rows {
@@ -199,7 +199,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			}
 		}
 		var ok bool
-		squares, ok = e.clip.Release(n, &h, in.Groups).Beyond(scalar.Root(v2) / (1 << (2 * unitBits)))
+		squares, ok = e.clip.Release(n, &h, in.Groups).Squares(scalar.Root(v2) / (1 << (2 * unitBits)))
 		if !ok || squares.TooWild() {
 			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 		}
@@ -226,16 +226,16 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, scalar.Twice(count))
 	}
 	size := e.centred.Value(float64(radius))
-	unit := factor / count / float64(radius) / float64(radius) // of squares beyond the radius
-	added := clipping.Added(squares.Cut*unit*(1-math.Abs(m1)/2), d2*factor)
+	beyond := factor / count / float64(radius) / float64(radius) // of squares beyond the radius
+	added := clipping.Added(squares.Cut*beyond*(1-math.Abs(m1)/2), d2*factor)
 	a := e.o.estimate(size, m1, h2+0.25, factor, added, math.Hypot(d2, 2*m1*d1))
 	a.Error = e.o.law(estimator.Moments{
 		First: []float64{m1 * size}, Second: []float64{h2 * size * size}, Offset: []float64{0.25 * size * size},
 		Noise: []float64{d1 * size}, Noise2: []float64{second * size * size}, Count: count,
 	}, e.n.Under(count))
+	a.Error.Persons = count
 	if squares.Laws != nil {
-		a.Error.Cut = []estimator.Cut{cutOfSquares(squares.Laws, added*size*size, unit*size*size*(1+math.Abs(m1)))}
-		a.Error.Persons = squares.Persons
+		a.Error.Cut = []estimator.Cut{cutOfSquares(squares.Laws, added*size*size, beyond*size*size*(1+math.Abs(m1)))}
 	}
 	return a
 }

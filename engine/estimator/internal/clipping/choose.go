@@ -45,16 +45,13 @@ func Added(cut, sigma float64) float64 {
 	return cut
 }
 
-// leastNoises is the least number of standard deviations of its noise that an answer has.
-const leastNoises = 2.5
-
 // Answer is the answer made of the noisy sum of what was clipped, in grid steps: the sum and what
 // the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
 // nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
 	c.Cut = Added(c.Cut, hidden.Sigma())
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
-	small := math.Abs(sum+c.Cut) < leastNoises*hidden.Sigma()
+	small := !scalar.Stands(sum+c.Cut, hidden.Sigma())
 	if c.Risk > mostRisk || small && !c.bothSigns {
 		return scalar.TooFew(1, scalar.Twice(max(1, c.Persons*max(1, c.Risk/mostRisk))))
 	}

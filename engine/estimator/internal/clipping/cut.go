@@ -59,6 +59,9 @@ func Both(a, b []estimator.CutPart) []estimator.CutPart {
 	return fewer(parts)
 }
 
+// CutOfAlike are laws of what a clip takes from a mean where all that stand out have one value.
+func CutOfAlike() []estimator.Cut { return []estimator.Cut{{Up: unseen(), Down: unseen()}} }
+
 // unseen is the law of what a clip takes where nothing bounds it.
 func unseen() []estimator.CutPart {
 	return []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}

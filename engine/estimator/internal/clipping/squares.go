@@ -31,27 +31,26 @@ var lawsOfSquares = sync.OnceValue(func() []law {
 	return all
 })
 
-// Beyond is a radius that numbers are clipped to, and what that takes from the sum of their
+// Squares is a radius that numbers are clipped to, and what that takes from the sum of their
 // squares.
-type Beyond struct {
-	Radius  int64
-	Cut     float64             // what is taken, by expectation
-	Laws    []estimator.CutPart // of what is taken
-	Persons float64             // number that stands out
-	Risk    float64             // expected relative error of the sum with Cut added
+type Squares struct {
+	Radius int64
+	Cut    float64             // what is taken, by expectation
+	Laws   []estimator.CutPart // of what is taken
+	Risk   float64             // expected relative error of the sum with Cut added
 }
 
-// Beyond returns the radius of the least expected error of the sum of squares, whose noise has a
+// Squares returns the radius of the least expected error of the sum of squares, whose noise has a
 // standard deviation of noise at radius 1. The counts are those of NewSquares. ok is false where
 // nothing stands out. Where nothing does but who is at 0, others may hide in the noise, with any
 // number: what is taken has no bound.
 //
 // A radius is a whole number. The laws of what is beyond it are those of the last radius that was
 // tried below: they take no less.
-func (c Counts) Beyond(noise float64) (out Beyond, ok bool) {
+func (c Counts) Squares(noise float64) (out Squares, ok bool) {
 	s, ok := newSide(c.up, c)
 	if !ok {
-		return Beyond{}, false
+		return Squares{}, false
 	}
 	_, cuts := s.means(len(s.radii))
 	best, at := math.Inf(1), 0
@@ -70,12 +69,9 @@ func (c Counts) Beyond(noise float64) (out Beyond, ok bool) {
 	if s.gate == 0 {
 		out.Laws = unseen()
 	}
-	out.Persons, out.Risk = s.persons(), math.Sqrt(best)
+	out.Risk = math.Sqrt(best)
 	return out, true
 }
 
 // TooWild reports whether the sum would say next to nothing.
-func (b Beyond) TooWild() bool { return b.Risk > mostRisk }
-
-// CutOfAlike are laws of what a clip takes from a mean where all that stand out have one value.
-func CutOfAlike() []estimator.Cut { return []estimator.Cut{{Up: unseen(), Down: unseen()}} }
+func (s Squares) TooWild() bool { return s.Risk > mostRisk }
