@@ -198,7 +198,7 @@ func (e Estimate) Times(f float64) Estimate {
 	if x.Cut != nil {
 		x.Cut = slices.Clone(x.Cut)
 		for i, c := range x.Cut {
-			x.Cut[i] = c.times(f)
+			x.Cut[i] = c.Times(f)
 		}
 	}
 	if x.Form == Variance || x.Form == Quantile || x.Form == Fraction {
@@ -281,8 +281,8 @@ func CutOf(risks, ends []float64) []CutPart {
 	return out
 }
 
-// times multiplies all of it by a public factor f ≥ 0.
-func (c Cut) times(f float64) Cut {
+// Times multiplies all of it by a public factor f ≥ 0.
+func (c Cut) Times(f float64) Cut {
 	scaled := func(parts []CutPart) []CutPart {
 		out := make([]CutPart, len(parts))
 		for i, p := range parts {

@@ -15,12 +15,28 @@ import (
 type rowMean struct {
 	p        estimator.Params
 	n        scalar.Persons
-	centred  scalar.Centred  // the search for c and κ
-	declared scalar.Centred  // those of declared bounds, Bounded where there are any
-	clip     clipping.Search // of the vectors' norms
-	fixed    float64         // bound of the norm in units of the declared κ, 0 where there is none
-	noise    scalar.Noise    // of each coordinate of the vectors' sum
-	narrow   scalar.Noise    // the same about the declared bounds
+	centred  scalar.Centred // the search for c and κ
+	declared scalar.Centred // those of declared bounds, Bounded where there are any
+	whole    firstLook      // with all of the loss that is left
+	first    firstLook      // with a part of it, the other being that of second
+	second   secondLook
+	fixed    float64 // bound of the norm in units of the declared κ, 0 where there is none
+}
+
+// firstLook is the clipped sum of the vectors.
+type firstLook struct {
+	clip   clipping.Search // of the vectors' norms
+	noise  scalar.Noise    // of each coordinate of the sum
+	narrow scalar.Noise    // the same about the declared bounds
+}
+
+func (e rowMean) look(clip, sum float64) firstLook {
+	open := scalar.Open(e.p)
+	return firstLook{
+		clip:   clipping.NewSearch(e.p, clip, 0, vectorNormLimit),
+		noise:  scalar.NewNoise(e.p, rowWidth(open).Square(), rowCross(open).Units(), sum),
+		narrow: scalar.NewNoise(e.p, rowWidth(e.p).Square(), rowCross(e.p).Units(), sum),
+	}
 }
 
 // rowWeight is the weight of a person's number of rows beside the sum of their centred values: the
@@ -94,12 +110,10 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
 	e.centred = scalar.NewCentred(scalar.Open(p), parts[0], parts[1])
-	e.clip = clipping.NewSearch(p, parts[2], 0, vectorNormLimit)
-	open := scalar.Open(p)
-	e.noise = scalar.NewNoise(p, rowWidth(open).Square(), rowCross(open).Units(), parts[3])
+	e.whole, e.first = e.look(parts[2]+parts[4], parts[3]+parts[5]), e.look(parts[2], parts[3])
+	e.second = secondLook{p, parts[4], parts[5]}
 	if p.Bounded() {
 		e.declared = scalar.NewCentred(p, 0, 0)
-		e.narrow = scalar.NewNoise(p, rowWidth(p).Square(), rowCross(p).Units(), parts[3])
 		if p.MaxRows > 0 && p.MaxRows <= maxFixedRows {
 			e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
 		}
@@ -132,26 +146,31 @@ func rowCross(p estimator.Params) scalar.CrossWidth {
 	return scalar.NewCrossWidth(p.Relation, 2, 1)
 }
 
-// shares are the same about declared bounds as otherwise: one person more or less has at most the
-// part of a loss that it has there, where the vectors' set is narrower.
+// shares are of c, κ, the first look's clip and sum, and the second's. Without a second look the
+// first has both clips' and both sums'. What n̂ costs under replace-one is reckoned with a second
+// look, which leaves the least. They are the same about declared bounds as otherwise: one person
+// more or less has at most the part of a loss that it has there, where the vectors' set is narrower.
 func (e rowMean) shares() scalar.Shares {
 	last := rowWidth(e.p).Joining()
 	if e.p.Pure() {
 		last = rowCross(e.p).Joining()
 	}
 	s := scalar.Shares{
-		AddRemove: []float64{5, 17, 13, 25, 40}, ReplaceOne: []float64{19, 14, 25, 42},
-		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
+		AddRemove: []float64{5, 17, 13, 13, 16, 12, 24}, ReplaceOne: []float64{19, 14, 13, 17, 12, 25},
+		Joining: []float64{
+			scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last, scalar.JoiningHistogram, scalar.JoiningInterval,
+		},
 	}
 	if e.p.Bounded() {
-		s.AddRemove, s.ReplaceOne = []float64{5, 12, 9, 22, 52}, []float64{13, 10, 22, 55}
+		s.AddRemove, s.ReplaceOne = []float64{5, 12, 9, 11, 22, 11, 30}, []float64{13, 10, 11, 23, 11, 32}
 	}
 	return s
 }
 
 // Exchange implements estimator.Exchanging.
 func (e rowMean) Exchange() float64 {
-	return e.shares().Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram, scalar.ExchangeHistogram, scalar.ExchangeBall)
+	return e.shares().Exchange(scalar.ExchangeMedian, scalar.ExchangeHistogram,
+		scalar.ExchangeHistogram, scalar.ExchangeBall, scalar.ExchangeHistogram, scalar.ExchangeBall)
 }
 
 func (rowMean) Columns() []estimator.Kind      { return []estimator.Kind{estimator.Rows, estimator.Sum} }
@@ -162,12 +181,15 @@ func (rowMean) ExpectedError() (float64, bool) { return 0, false }
 func (e rowMean) MinPersons() int64 {
 	switch {
 	case e.fixed > 0:
-		return max(e.n.Enough(), int64(math.Ceil(4*e.narrow.Sigma()*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
+		return max(e.n.Enough(), int64(math.Ceil(4*e.whole.narrow.Sigma()*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 	case e.p.Bounded():
-		return max(e.n.Enough(), e.clip.Persons())
+		return max(e.n.Enough(), e.whole.clip.Persons())
 	}
-	return max(e.n.Enough(), e.centred.MinPersons(), e.clip.Persons())
+	return max(e.n.Enough(), e.needed())
 }
+
+// needed is the number of persons that the searches need.
+func (e rowMean) needed() int64 { return max(e.centred.MinPersons(), e.whole.clip.Persons()) }
 
 // AllowsForBias implements estimator.Allowing.
 func (rowMean) AllowsForBias() bool { return true }
@@ -179,20 +201,19 @@ func (rowMean) Bias() string {
 
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
-	steps := append(append(e.n.Steps(), e.centred.Steps()...), e.clip.Step("joint clip"))
+	steps := append(append(e.n.Steps(), e.centred.Steps()...), e.first.clip.Step("joint clip"))
 	sum := estimator.Step{Name: "sum and rows", Sensitivity: rowWidth(scalar.Open(e.p)).String(), Queries: 2}
 	if e.p.Pure() {
 		sum.Sensitivity = rowCross(scalar.Open(e.p)).String()
 	}
-	return append(steps, e.noise.Step(sum))
+	return append(append(steps, e.first.noise.Step(sum)), e.second.Steps()...)
 }
 
 // frame is what persons' vectors are made and clipped by.
 type frame struct {
 	c, kappa  int64
 	low, high float64 // the least and the most that a row may be beyond c
-	noise     scalar.Noise
-	wedge     bool    // the vectors' set is a sector
+	declared  bool    // c and κ are the middle and half the width of declared bounds
 	found             // how κ was
 	fixed     float64 // bound of the norm, 0 where it is searched for
 }
@@ -211,18 +232,15 @@ const tighter = 1.2
 func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame {
 	if !e.p.Bounded() {
 		c, kappa, found := e.search(n, in)
-		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1), noise: e.noise}
+		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1)}
 	}
 	middle, most := e.declared.Middle()
-	if count >= float64(max(e.centred.MinPersons(), 2*e.clip.Persons())) {
+	if count >= float64(max(e.centred.MinPersons(), 2*e.whole.clip.Persons())) {
 		if c, kappa, found := e.search(n, in); !found.alike && float64(kappa)*tighter <= float64(most) {
-			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c), noise: e.noise}
+			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c)}
 		}
 	}
-	return frame{
-		c: middle, kappa: most, low: -float64(most), high: float64(most),
-		noise: e.narrow, wedge: e.p.Relation == estimator.ReplaceOne, fixed: e.fixed * float64(most),
-	}
+	return frame{c: middle, kappa: most, low: -float64(most), high: float64(most), declared: true, fixed: e.fixed * float64(most)}
 }
 
 // search releases c and κ.
@@ -234,13 +252,68 @@ func (e rowMean) search(n noise.Noiser, in estimator.Input) (c, kappa int64, how
 // Release implements estimator.Estimator.
 func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	in = sized.Columns(e.p, e.Columns(), in)
-	rows, totals := in.Columns[0], in.Columns[1]
 	count := e.n.Release(n, e.n.Of(in))
 	if count < float64(e.MinPersons()) {
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	f := e.frame(n, in, count)
-	sigma, vector := f.noise.Sigma(), e.vectors(f)
+	look, twice := e.whole, e.twice(f, count)
+	if twice {
+		look = e.first
+	}
+	a, ok := look.release(n, in, f, e)
+	if !ok {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+	}
+	if f.guessed && !scalar.Stands(a.value, a.noise) || !e.p.Bounded() && scalar.Missed(float64(f.c), float64(f.kappa), a.value, a.noise) {
+		return scalar.TooFew(1, scalar.Twice(count))
+	}
+	if twice {
+		c := int64(min(max(math.RoundToEven(a.value), float64(e.centred.Lo)), float64(e.centred.Hi)))
+		a.value = float64(c)
+		a = e.second.release(n, in, a, e.about(f, c))
+	}
+	return e.estimate(a, look.noise.Law(), count)
+}
+
+// twice reports whether there is a second look. It follows from what is public or released.
+func (e rowMean) twice(f frame, count float64) bool {
+	return f.fixed == 0 && !f.guessed && !f.alike && count >= float64(max(e.needed(), leastSecond*e.whole.clip.Persons()))
+}
+
+// estimate is the answer in values of the argument, within the public range.
+func (e rowMean) estimate(a answer, law estimator.Law, count float64) estimator.Estimate {
+	v := min(max(a.value, float64(e.centred.Lo)), float64(e.centred.Hi))
+	unit := e.centred.Value(1)
+	var cut []estimator.Cut
+	for _, c := range a.cut {
+		cut = append(cut, c.Times(unit))
+	}
+	return scalar.Ratio(e.centred.Value(v), e.centred.Value(a.noise), estimator.Error{
+		Law: law, Noise: []float64{e.centred.Value(a.size)}, Under: []float64{a.under},
+		Centre: []float64{e.centred.Value(a.centre)}, Persons: count, Cut: cut,
+	})
+}
+
+// about gives a person's rows counted from c in the place of f's centre.
+func (e rowMean) about(f frame, c int64) func(m, total int64) float64 {
+	f.low, f.high, f.c = f.low+float64(f.c-c), f.high+float64(f.c-c), c
+	vector := e.vectors(f)
+	return func(m, total int64) float64 {
+		d, _ := vector.of(m, total)
+		return d
+	}
+}
+
+// release returns the mean that the clipped vectors give; ok is false where no length stands out, or
+// there are hardly any rows.
+func (l firstLook) release(n noise.Noiser, in estimator.Input, f frame, e rowMean) (a answer, ok bool) {
+	rows, totals := in.Columns[0], in.Columns[1]
+	hidden, vector := l.noise, e.vectors(f)
+	if f.declared {
+		hidden = l.narrow
+	}
+	sigma := hidden.Sigma()
 	radius, losses := f.fixed, []clipping.Loss(nil)
 	if f.fixed == 0 {
 		var h clipping.Histogram
@@ -250,15 +323,35 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 				h.Add(int64(min(scalar.Ceil(e.norm(d, w)), vectorNormLimit)))
 			}
 		}
-		lengths, ok := e.clip.Release(n, &h, in.Groups).Lengths()
+		lengths, ok := l.clip.Release(n, &h, in.Groups).Lengths()
 		if !ok {
-			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+			return a, false
 		}
 		radius = math.Floor(lengths.RadiusOfRatio(noiseOfRatio*sigma/(1<<scalar.BallBits), unlike))
 		losses = lengths.Losses(radius)
 	}
+	s0, s1 := e.clipped(rows, totals, vector, radius, f.declared)
+	values, weights := hidden.Of(n, s0), hidden.Of(n, s1)
+	if weights < 3*sigma {
+		return a, false
+	}
+	ratio, scale := values/weights, rowWeight*float64(f.kappa)
+	a = answer{
+		value: float64(f.c) + scale*ratio, noise: scale * sigma * math.Hypot(1, ratio) / weights,
+		size: scale * hidden.Size() / weights, under: hidden.Size() / weights, centre: float64(f.c),
+		rows: weights * radius / ((1 << scalar.BallBits) * scale) * (1 + clipping.Expected(losses)), radius: radius,
+		cut: clipping.CutOfMean(losses, float64(f.kappa)),
+	}
+	if f.alike {
+		a.cut = clipping.CutOfAlike()
+	}
+	return a, true
+}
+
+// clipped adds up the vectors, each shortened to the radius.
+func (e rowMean) clipped(rows, totals []int64, vector vectors, radius float64, declared bool) (s0, s1 scalar.Sum) {
 	ball, cross, pure := scalar.NewBall(radius), scalar.NewCross(radius), e.p.Pure()
-	var s0, s1 scalar.Sum
+	wedge := declared && e.p.Relation == estimator.ReplaceOne
 	for i, m := range rows {
 		if m > 0 {
 			d, w := int64(0), int64(0)
@@ -267,36 +360,14 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 			} else {
 				d, w = ball.Clip2(vector.of(m, totals[i]))
 			}
-			if f.wedge { // true but for rounding
+			if wedge { // true but for rounding
 				d = min(max(d, -2*w), 2*w)
 			}
 			s0.Add(d)
 			s1.Add(w)
 		}
 	}
-	values, weights := f.noise.Of(n, s0), f.noise.Of(n, s1)
-	if weights < 3*sigma {
-		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
-	}
-	ratio := values / weights
-	scale := rowWeight * float64(f.kappa)
-	v := min(max(float64(f.c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
-	stdErr := scale * sigma * math.Hypot(1, ratio) / weights
-	if f.guessed && !scalar.Stands(v, stdErr) || !e.p.Bounded() && scalar.Missed(float64(f.c), float64(f.kappa), v, stdErr) {
-		return scalar.TooFew(1, scalar.Twice(count))
-	}
-	cut := clipping.CutOfMean(losses, e.centred.Value(float64(f.kappa)))
-	if f.alike {
-		cut = clipping.CutOfAlike()
-	}
-	return scalar.Ratio(e.centred.Value(v), e.centred.Value(stdErr), estimator.Error{
-		Law:     f.noise.Law(),
-		Noise:   []float64{e.centred.Value(scale * f.noise.Size() / weights)},
-		Under:   []float64{f.noise.Size() / weights},
-		Centre:  []float64{e.centred.Value(float64(f.c))},
-		Persons: count,
-		Cut:     cut,
-	})
+	return s0, s1
 }
 
 // vectors makes the vectors of persons; it is small, as it is used once or twice a person.
