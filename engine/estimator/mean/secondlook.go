@@ -81,8 +81,9 @@ func (a answer) bias() float64 {
 }
 
 // release returns the mean of both looks, each weighed by the inverse of its variance, what a clip
-// may have taken included; first where no number stands out from the histogram. of gives a person's
-// number.
+// may have taken included. It is first where numbers do not stand out from the histogram on both
+// sides of v₁, where some have to be: nothing would be known of those that are hidden. of gives a
+// person's number.
 func (s secondLook) release(n noise.Noiser, in estimator.Input, first answer, of func(m, total int64) float64) answer {
 	limit := int64(min(farthest*first.radius, vectorNormLimit))
 	number := func(m, total int64) int64 {
@@ -99,7 +100,7 @@ func (s secondLook) release(n noise.Noiser, in estimator.Input, first answer, of
 	choice, ok := s.search(limit).Release(n, &h, in.Groups).About().Choose(func(low, high int64) float64 {
 		return unit * float64(interval{-low, high}.moves(s.p.Relation))
 	}, 1/first.rows)
-	if !ok {
+	if !ok || choice.OneSided() {
 		return first
 	}
 	clip := interval{-choice.Low, choice.High}

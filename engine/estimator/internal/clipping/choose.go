@@ -28,6 +28,7 @@ type Choice struct {
 	Persons   float64 // number that stands out, from the noisy counts
 	Risk      float64 // expected relative error of the sum of the persons' absolute totals
 	bothSigns bool    // values may be on both sides of 0
+	oneSided  bool    // they may, and stand out on one alone
 	// of Cut, what is taken above and below
 	above, below float64
 }
@@ -59,6 +60,10 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	e.Error.Persons = c.Persons
 	return e
 }
+
+// OneSided reports whether values may be on both sides of 0 and stand out on one alone: nothing is
+// known of what a clip takes on the other.
+func (c Choice) OneSided() bool { return c.oneSided }
 
 // Within is the choice where nothing is beyond [−low, high], which is public: an end that reaches
 // that takes nothing away.
@@ -169,6 +174,7 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	}
 	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
 	choice.bothSigns = c.up != nil && c.down != nil
+	choice.oneSided = choice.bothSigns && has[0] != has[1]
 	choice.Persons = sides[0].persons() + sides[1].persons()
 	return choice, true
 }
