@@ -347,7 +347,8 @@ func (l firstLook) release(n noise.Noiser, in estimator.Input, f frame, e rowMea
 	a = answer{
 		value: float64(f.c) + scale*ratio, noise: scale * sigma * math.Hypot(1, ratio) / weights,
 		size: scale * hidden.Size() / weights, under: hidden.Size() / weights, centre: float64(f.c),
-		rows: weights * radius / ((1 << scalar.BallBits) * scale) * (1 + clipping.Expected(losses)), radius: radius,
+		rows:   weights * radius / ((1 << scalar.BallBits) * scale) * (1 + clipping.Expected(losses)),
+		radius: radius, kappa: float64(f.kappa),
 		cut: clipping.CutOfMean(losses, float64(f.kappa)),
 	}
 	if f.alike {

@@ -38,6 +38,10 @@ const leastSecond = 20
 // as these numbers, or longer, so that what seems to be farther off is noise.
 const farthest = 16
 
+// hiddenFrom is how many times the farthest number κ is at least where those whom it was chosen for
+// are hidden.
+const hiddenFrom = 2
+
 // The bias that the clips are taken to leave when both answers are weighed, in what their laws
 // allow for. The laws of the first take it that all rows that are lost are as far off as any.
 const (
@@ -68,6 +72,7 @@ type answer struct {
 	under  float64 // of the noise of rows by its law, over them
 	centre float64 // what the rows are counted from
 	radius float64 // that vectors were shortened to
+	kappa  float64 // the radius of one row
 	cut    []estimator.Cut
 }
 
@@ -81,9 +86,9 @@ func (a answer) bias() float64 {
 }
 
 // release returns the mean of both looks, each weighed by the inverse of its variance, what a clip
-// may have taken included. It is first where numbers do not stand out from the histogram on both
-// sides of v₁, where some have to be: nothing would be known of those that are hidden. of gives a
-// person's number.
+// may have taken included. It is first where persons are hidden in the noise of which something is
+// known: where numbers stand out on one side of v₁ alone, as some have to be on both, or where they
+// end far before the distances that stood out when κ was chosen. of gives a person's number.
 func (s secondLook) release(n noise.Noiser, in estimator.Input, first answer, of func(m, total int64) float64) answer {
 	limit := int64(min(farthest*first.radius, vectorNormLimit))
 	number := func(m, total int64) int64 {
@@ -100,7 +105,7 @@ func (s secondLook) release(n noise.Noiser, in estimator.Input, first answer, of
 	choice, ok := s.search(limit).Release(n, &h, in.Groups).About().Choose(func(low, high int64) float64 {
 		return unit * float64(interval{-low, high}.moves(s.p.Relation))
 	}, 1/first.rows)
-	if !ok || choice.OneSided() {
+	if !ok || choice.OneSided() || first.kappa > hiddenFrom*choice.Gate {
 		return first
 	}
 	clip := interval{-choice.Low, choice.High}

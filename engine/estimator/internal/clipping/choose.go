@@ -25,6 +25,7 @@ type Choice struct {
 	// Up and Down bound it on the two sides of the sum, in units of step.
 	Up, Down  []estimator.CutPart
 	Seen      float64 // the largest total that they allow for, in grid steps
+	Gate      float64 // the upper end of the farthest octave that stands out, in grid steps
 	Persons   float64 // number that stands out, from the noisy counts
 	Risk      float64 // expected relative error of the sum of the persons' absolute totals
 	bothSigns bool    // values may be on both sides of 0
@@ -173,6 +174,7 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 		choice.Down = hidden()
 	}
 	choice.Seen = min(math.Exp2(float64(max(sides[0].wide, sides[1].wide))), c.limit)
+	choice.Gate = math.Exp2(float64(max(sides[0].gate, sides[1].gate)))
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.oneSided = choice.bothSigns && has[0] != has[1]
 	choice.Persons = sides[0].persons() + sides[1].persons()
