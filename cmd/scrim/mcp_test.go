@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -119,6 +120,21 @@ func TestAgents(t *testing.T) {
 		}
 		if got := a.asks(byRegion); len(got.Cost) == 0 || got.Cost[0].Entry != "replay" {
 			t.Errorf("the same statement of the same account is no replay: %+v", got.Cost)
+		}
+	})
+	t.Run("no longer than its time", func(t *testing.T) {
+		a := talk(t, &sdk.CommandTransport{Command: mcpArguments(p, "--timeout", "1s")})
+		many := "shop.regions a" // 2 to the power of 41 rows
+		for i := range 40 {
+			many += fmt.Sprintf(" JOIN shop.regions a%d ON a%d.name <= CONCAT(a.name, 'x')", i, i)
+		}
+		began := time.Now()
+		text, failed := a.calls("query", map[string]any{"sql": "SELECT COUNT(*) FROM " + many}, nil)
+		if took := time.Since(began); !failed || !strings.Contains(text, "3024") || took > 10*time.Second {
+			t.Errorf("after %v: %s", took, text)
+		}
+		if got := a.asks("SELECT 1"); len(got.Rows) != 1 {
+			t.Errorf("after that: %+v", got)
 		}
 	})
 	t.Run("over HTTP", func(t *testing.T) { agentsOverHTTP(t, p) })

@@ -10,7 +10,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// Cost is one entry of the ledger about a query. Losses are in the unit that the account is kept in.
+// Cost is one entry of the ledger about a query. Losses are in the unit that the account is kept
+// in.
 type Cost struct {
 	LedgerID         int64    `json:"ledger_id,omitempty"`
 	Entry            string   `json:"entry" jsonschema:"charge, or replay: a stored answer, which costs nothing"`

@@ -1,5 +1,5 @@
-// Package mcp serves the Model Context Protocol to programs that ask on behalf of a model: the tools
-// describe, price, query and budget, behind `scrim mcp`.
+// Package mcp serves the Model Context Protocol to programs that ask on behalf of a model: the
+// tools describe, price, query and budget, behind `scrim mcp`.
 //
 //	server.go   the tools and what a Server is told
 //	session.go  one connection to the database, and the account that it may be of

@@ -69,8 +69,8 @@ func (s *session) query(ctx context.Context, c *call, in Question) (a Answer, er
 // most bounds how many columns are tried for intervals one by one.
 const most = 8
 
-// withIntervals adds the intervals of the columns that have one to a private query, where the server
-// prices the longer query as it does the query itself: the loss of every budget is the same.
+// withIntervals adds the intervals of the columns that have one to a private query, where the
+// server prices the longer query as it does the query itself: the loss of every budget is the same.
 // columns are the columns with an interval.
 func (c *call) withIntervals(ctx context.Context, query string, price Records) (longer string, columns []int) {
 	l, ok := shell.ParseSelect(query)
