@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -138,6 +140,7 @@ func TestAgents(t *testing.T) {
 		}
 	})
 	t.Run("over HTTP", func(t *testing.T) { agentsOverHTTP(t, p) })
+	t.Run("over HTTPS", func(t *testing.T) { agentsOverHTTPS(t, p) })
 	t.Run("not as a DBA", func(t *testing.T) {
 		cmd := mcpArguments(p)
 		cmd.Args[len(cmd.Args)-1] = "root"
@@ -209,25 +212,25 @@ func agentIsRefused(t *testing.T, a agent) {
 }
 
 // bearing adds headers to requests.
-type bearing map[string]string
+type bearing struct {
+	over    http.RoundTripper
+	headers map[string]string
+}
 
 func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for name, value := range b {
+	for name, value := range b.headers {
 		if name == "Host" {
 			r.Host = value
 		}
 		r.Header.Set(name, value)
 	}
-	return http.DefaultTransport.RoundTrip(r)
+	return b.over.RoundTrip(r)
 }
 
-func agentsOverHTTP(t *testing.T, p *process) {
-	beyond := mcpArguments(p, "--http", "0.0.0.0:0")
-	if out, err := beyond.CombinedOutput(); err == nil || !strings.Contains(string(out), "--token-file") {
-		t.Errorf("beyond loopback without a token: %v, %s", err, out)
-	}
-	cmd := mcpArguments(p, "--http", "127.0.0.1:0")
+// listens starts scrim mcp with a token, and returns where it listens.
+func listens(t *testing.T, cmd *exec.Cmd) (address string) {
+	t.Helper()
 	cmd.Env = append(cmd.Env, tokenVariable+"="+agentToken)
 	said, err := cmd.StderrPipe()
 	if err == nil {
@@ -237,16 +240,41 @@ func agentsOverHTTP(t *testing.T, p *process) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	address := ""
 	for lines := bufio.NewScanner(said); address == "" && lines.Scan(); {
 		_, address, _ = strings.Cut(lines.Text(), "listening at ")
 	}
-	for status, headers := range map[int][]bearing{
+	return address
+}
+
+func agentsOverHTTPS(t *testing.T, p *process) {
+	cert, key := selfSigned(t, t.TempDir())
+	address := listens(t, mcpArguments(p, "--http", "127.0.0.1:0", "--http-cert", cert, "--http-key", key))
+	pem, err := os.ReadFile(cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(pem)
+	secure := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	client := &http.Client{Transport: bearing{secure, map[string]string{"Authorization": "Bearer " + agentToken}}}
+	a := talk(t, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: client, DisableStandaloneSSE: true})
+	if got := a.asks("SELECT 1"); !strings.HasPrefix(address, "https://") || len(got.Rows) != 1 {
+		t.Errorf("%s: %+v", address, got)
+	}
+}
+
+func agentsOverHTTP(t *testing.T, p *process) {
+	beyond := mcpArguments(p, "--http", "0.0.0.0:0")
+	if out, err := beyond.CombinedOutput(); err == nil || !strings.Contains(string(out), "--token-file") {
+		t.Errorf("beyond loopback without a token: %v, %s", err, out)
+	}
+	address := listens(t, mcpArguments(p, "--http", "127.0.0.1:0"))
+	for status, headers := range map[int][]map[string]string{
 		http.StatusUnauthorized: {{}, {"Authorization": "Bearer another-token-than-it-is"}, {"Authorization": "Basic " + agentToken}},
 		http.StatusForbidden:    {{"Authorization": "Bearer " + agentToken, "Origin": "https://example.org"}, {"Authorization": "Bearer " + agentToken, "Host": "example.org"}},
 	} {
 		for _, h := range headers {
-			r, err := (&http.Client{Transport: h}).Post(address, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+			r, err := (&http.Client{Transport: bearing{http.DefaultTransport, h}}).Post(address, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,7 +284,7 @@ func agentsOverHTTP(t *testing.T, p *process) {
 			}
 		}
 	}
-	client := &http.Client{Transport: bearing{"Authorization": "Bearer " + agentToken}}
+	client := &http.Client{Transport: bearing{http.DefaultTransport, map[string]string{"Authorization": "Bearer " + agentToken}}}
 	one := talk(t, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: client, DisableStandaloneSSE: true})
 	two := talk(t, &sdk.StreamableClientTransport{Endpoint: address, HTTPClient: client, DisableStandaloneSSE: true})
 	id := func(a agent) any { return a.asks("SELECT CONNECTION_ID()").Rows[0][0] }
