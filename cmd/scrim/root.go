@@ -42,7 +42,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	for _, command := range []func(streams) *cobra.Command{
 		serveCommand, configCommand, importCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
-		demoCommand, sqlCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand,
+		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand,
 	} {
 		root.AddCommand(command(s))
 	}

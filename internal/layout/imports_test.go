@@ -77,6 +77,7 @@ var rules = []struct {
 	{"scrim/internal/durable", nil, "files know nothing of what is in them"},
 	{"scrim/internal/sqltext", nil, "quoting needs nothing else"},
 	{"scrim/internal/shell", []string{"scrim/internal/sqltext"}, "it asks a server as any client does"},
+	{"scrim/internal/mcp", []string{"scrim/internal/digest", "scrim/internal/shell", "scrim/internal/sqltext"}, "it asks a server as any client does"},
 	{"scrim/internal/processors", nil, "how many there are follows from the machine"},
 	{"scrim/internal/quota", nil, "memory knows nothing of what lies in it"},
 	{"scrim/internal/turns", nil, "statements take turns, whatever they compute"},

@@ -8,49 +8,84 @@ import (
 // alias finds the name that an expression of a select list is given.
 var alias = regexp.MustCompile("(?is)^(.*?\\S)\\s+AS\\s+(`[^`]+`|[a-z_][a-z_0-9]*)$")
 
-// withIntervals adds the ends of the 95 % interval of the second column to a SELECT of two columns:
-//
-//	SELECT city, COUNT(*) AS n FROM visits GROUP BY city
-//	SELECT city, COUNT(*) AS n, DP_LOW(n), DP_HIGH(n) FROM visits GROUP BY city
-//
-// It looks at the text alone; ok is false where that is not so simple. Whether the server knows an
-// interval is for the server to say.
-func withIntervals(query string) (extended string, ok bool) {
+// SelectList is the select list of a query, by its text alone.
+type SelectList struct {
+	query string
+	from  int      // where FROM stands
+	Items []string // as they are written
+}
+
+// ParseSelect finds the select list of SELECT … FROM …; ok is false where the text is not so
+// simple: DISTINCT, * as a column, or no FROM.
+func ParseSelect(query string) (l SelectList, ok bool) {
 	if !wordAt(query, 0, "SELECT") {
-		return "", false
+		return l, false
 	}
-	depth, comma, from := 0, -1, -1
-	for i := len("SELECT"); i < len(query) && from < 0; i = skip(query, i) {
+	l.query = query
+	start := len("SELECT")
+	for depth, i := 0, start; i < len(query) && l.from == 0; i = skip(query, i) {
 		switch query[i] {
 		case '(':
 			depth++
 		case ')':
 			depth--
 		case ',':
-			if depth > 0 {
-				break
+			if depth == 0 {
+				l.Items, start = append(l.Items, item(query[start:i])), i+1
 			}
-			if comma >= 0 {
-				return "", false // three columns
-			}
-			comma = i
 		case 'F', 'f':
 			if depth == 0 && wordAt(query, i, "FROM") {
-				from = i
+				l.Items, l.from = append(l.Items, item(query[start:i])), i
 			}
 		}
 	}
-	if comma < 0 || from < 0 {
+	if l.from == 0 || wordAt(l.Items[0], 0, "DISTINCT") {
+		return l, false
+	}
+	for _, text := range l.Items {
+		if text == "" || strings.HasSuffix(text, "*") {
+			return l, false
+		}
+	}
+	return l, true
+}
+
+// item is an expression of a select list without what stands around it; a hint is no part of it.
+func item(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "/*") {
+		text = strings.TrimSpace(text[skip(text, 0):])
+	}
+	return text
+}
+
+// WithIntervals is the query with the ends of the 95 % intervals of some items, by their indices,
+// after its select list:
+//
+//	SELECT city, COUNT(*) AS n FROM visits GROUP BY city
+//	SELECT city, COUNT(*) AS n, DP_LOW(n), DP_HIGH(n) FROM visits GROUP BY city
+//
+// Whether the server knows an interval is for the server to say.
+func (l SelectList) WithIntervals(items ...int) string {
+	out := strings.TrimRight(l.query[:l.from], " \t\r\n")
+	for _, i := range items {
+		answer := l.Items[i]
+		if m := alias.FindStringSubmatch(answer); m != nil {
+			answer = m[2]
+		}
+		out += ", DP_LOW(" + answer + "), DP_HIGH(" + answer + ")"
+	}
+	return out + " " + l.query[l.from:]
+}
+
+// withIntervals adds the ends of the 95 % interval of the second column to a SELECT of two columns;
+// ok is false where it is none.
+func withIntervals(query string) (extended string, ok bool) {
+	l, ok := ParseSelect(query)
+	if !ok || len(l.Items) != 2 {
 		return "", false
 	}
-	answer := strings.TrimSpace(query[comma+1 : from])
-	if m := alias.FindStringSubmatch(answer); m != nil {
-		answer = m[2]
-	}
-	if answer == "" || strings.Contains(answer, "*") && !strings.Contains(answer, "(") {
-		return "", false
-	}
-	return strings.TrimRight(query[:from], " \t\r\n") + ", DP_LOW(" + answer + "), DP_HIGH(" + answer + ") " + query[from:], true
+	return l.WithIntervals(1), true
 }
 
 // wordAt reports whether a word stands at i, in any case.

@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+
+	"scrim/internal/shell"
+)
+
+// Question is what query is asked.
+type Question struct {
+	SQL         string `json:"sql" jsonschema:"one SELECT, WITH, SHOW, DESCRIBE or EXPLAIN"`
+	NoIntervals bool   `json:"no_intervals,omitempty" jsonschema:"leave out the 95 % intervals, which cost nothing"`
+}
+
+// Answer is what query answers.
+type Answer struct {
+	Table
+	Intervals []Interval `json:"intervals,omitempty" jsonschema:"95 % intervals of private values, row by row; where a column has none here, select DP_LOW(alias), DP_HIGH(alias)"`
+	Cost      []Cost     `json:"cost" jsonschema:"a line for each table or entity that was charged, or whose stored answer this is; empty: nothing private was read"`
+	Warnings  Records    `json:"warnings" jsonschema:"what has to be known of the answer, and what would help"`
+}
+
+// Interval has the ends of the 95 % intervals of a column.
+type Interval struct {
+	Column string `json:"column"`
+	Low    []any  `json:"low" jsonschema:"in the order of rows"`
+	High   []any  `json:"high"`
+}
+
+func (s *session) query(ctx context.Context, c *call, in Question) (a Answer, err error) {
+	query, err := single(in.SQL)
+	if err != nil {
+		return a, err
+	}
+	if !shell.Reads(query) {
+		return a, errWrites
+	}
+	var added []int
+	price, err := c.losses(ctx, query)
+	private := err == nil && len(price) > 0 // what has no price is refused, or is no SELECT
+	if private && !in.NoIntervals {
+		query, added = c.withIntervals(ctx, query, price)
+	}
+	last, err := c.lastEntry(ctx)
+	if err != nil {
+		return a, err
+	}
+	a.Table, err = c.read(ctx, query, c.Rows, c.Bytes)
+	failure := err
+	if a.Cost, err = c.costs(ctx, query, last); failure != nil {
+		return a, charged(failure, a.Cost)
+	}
+	if err != nil {
+		return a, err
+	}
+	if private && len(a.Cost) == 0 {
+		if a.Cost, err = c.stored(ctx, query); err != nil {
+			return a, err
+		}
+	}
+	a.Intervals = apart(&a.Table, added)
+	a.Warnings, err = c.warnings(ctx, private)
+	return a, err
+}
+
+// most bounds how many columns are tried for intervals one by one.
+const most = 8
+
+// withIntervals adds the intervals of the columns that have one to a private query, where the
+// server prices the longer query as it does the query itself: the loss of every budget is the same.
+// columns are the columns with an interval.
+func (c *call) withIntervals(ctx context.Context, query string, price Records) (longer string, columns []int) {
+	l, ok := shell.ParseSelect(query)
+	if !ok {
+		return query, nil
+	}
+	same := func(items ...int) bool {
+		longer, err := c.losses(ctx, l.WithIntervals(items...))
+		return err == nil && reflect.DeepEqual(price, longer)
+	}
+	for i, text := range l.Items {
+		if strings.Contains(text, "(") && len(columns) < most {
+			columns = append(columns, i)
+		}
+	}
+	if len(columns) > 0 && !same(columns...) {
+		columns = slices.DeleteFunc(columns, func(i int) bool { return !same(i) })
+		if len(columns) > 0 && !same(columns...) {
+			columns = nil
+		}
+	}
+	if len(columns) == 0 {
+		return query, nil
+	}
+	return l.WithIntervals(columns...), columns
+}
+
+// losses are the lines of the budgets in the price of a query.
+func (c *call) losses(ctx context.Context, query string) (Records, error) {
+	lines, err := c.priced(ctx, query)
+	return slices.DeleteFunc(lines, func(r map[string]any) bool { return r["item"] != "budget" }), err
+}
+
+// apart takes the columns that withIntervals has added out of an answer.
+func apart(t *Table, columns []int) (out []Interval) {
+	own := len(t.Columns) - 2*len(columns)
+	for k, column := range columns {
+		in := Interval{t.Columns[column].Name, []any{}, []any{}}
+		for _, row := range t.Rows {
+			in.Low, in.High = append(in.Low, row[own+2*k]), append(in.High, row[own+2*k+1])
+		}
+		out = append(out, in)
+	}
+	t.Columns = t.Columns[:own]
+	for i, row := range t.Rows {
+		t.Rows[i] = row[:own]
+	}
+	return out
+}
+
+// warnings are those on the statement before: of a private answer with what would help.
+func (c *call) warnings(ctx context.Context, private bool) (Records, error) {
+	if private {
+		return c.records(ctx, "SELECT level, code, message, remedy FROM dp.last_warnings")
+	}
+	return c.records(ctx, "SHOW WARNINGS")
+}
