@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,10 +71,13 @@ func Joins() []*Join {
 	}
 }
 
-// RunJoins asks each join several times, in a server for each set-up. o.Setup and o.Only are not
-// read.
+// RunJoins asks each join several times, in a server for each set-up. o.Only has names of joins;
+// o.Setup is not read.
 func RunJoins(ctx context.Context, o Options) ([]*Join, error) {
-	list := Joins()
+	list := slices.DeleteFunc(Joins(), func(j *Join) bool { return o.Only != nil && !o.Only[j.Name] })
+	if len(list) == 0 {
+		return nil, errors.New("private: no join of these names")
+	}
 	for i := 0; i < len(list); {
 		n := i
 		for n < len(list) && list[n].Setup.Name == list[i].Setup.Name {
