@@ -19,7 +19,7 @@ writes a table in Markdown: the root of the mean square and the mean absolute er
 δ is 1e-6. The tables are loaded into a directory for temporary files, which is removed; scale factor 1 takes 2 GB and some minutes.`,
 		Example: `  scrim-bench tpch joins --scale 1 --runs 20
   scrim-bench tpch joins --scale 1 --runs 10 --only Q5,Q8`,
-		Args:    cobra.NoArgs,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Runs < 1 || !(o.Scale > 0) || !(o.Epsilon > 0) {
 				return errors.New("want --runs >= 1, --scale > 0 and --epsilon > 0")
