@@ -46,7 +46,7 @@ files are a function of the scale factor and the seed. Scale factor 1 has six mi
 			return err
 		},
 	}
-	cmd.AddCommand(tpchPrivateCommand(s))
+	cmd.AddCommand(tpchPrivateCommand(s), tpchJoinsCommand(s))
 	l := cmd.Flags()
 	l.StringVar(&f.data, "data", "", "directory for the files")
 	l.Float64Var(&f.Scale, "scale", 0.01, "scale factor")

@@ -13,6 +13,7 @@ import (
 func tpchPrivateCommand(s streams) *cobra.Command {
 	o := private.Options{Setup: private.Customers}
 	var only []string
+	var protect string
 	cmd := &cobra.Command{
 		Use:   "private",
 		Short: "Ask the 22 queries where customers are protected, and compare with the exact answers",
@@ -26,7 +27,7 @@ The tables are loaded into a directory for temporary files, which is removed; sc
 			if o.Runs < 1 || !(o.Scale > 0) || !(o.Epsilon > 0) {
 				return errors.New("want --runs >= 1, --scale > 0 and --epsilon > 0")
 			}
-			if err := choose(&o, only); err != nil {
+			if err := errors.Join(choose(&o, only), setup(&o, protect)); err != nil {
 				return err
 			}
 			var finish func()
@@ -44,8 +45,20 @@ The tables are loaded into a directory for temporary files, which is removed; sc
 	l.Uint64Var(&o.Seed, "seed", 1, "seed of the tables")
 	l.IntVar(&o.Runs, "runs", 5, "times that each query is asked")
 	l.Float64Var(&o.Epsilon, "epsilon", 1, "loss of a query")
+	l.StringVar(&protect, "protect", private.Customers.Name, "who is protected: customers, or both, customers and suppliers")
 	l.StringSliceVar(&only, "only", nil, "names of queries, q01 to q22 (default: all)")
 	return cmd
+}
+
+// setup notes who is protected.
+func setup(o *private.Options, name string) error {
+	for _, s := range private.Setups() {
+		if s.Name == name {
+			o.Setup = s
+			return nil
+		}
+	}
+	return fmt.Errorf("no set-up %q: want customers or both", name)
 }
 
 // choose notes the queries that are asked.

@@ -17,13 +17,13 @@ const (
 	mean        // AVG, over rows
 	median      // over persons, where each has one row
 	deviation   // STDDEV_SAMP
-	ofTwo       // of two numbers a row: CORR(x, y)
+	call        // any other, written whole: CORR(x, y)
 )
 
 // Aggregate is one column of answers.
 type Aggregate struct {
 	kind kind
-	arg  string // expression, empty for COUNT(*); of ofTwo the whole call
+	arg  string // expression, empty for COUNT(*); of call the whole of it
 }
 
 // String is the aggregate as it is asked.
@@ -41,14 +41,14 @@ func (a Aggregate) String() string {
 		return "AVG(" + a.arg + ")"
 	case median:
 		return "DP_MEDIAN(" + a.arg + ")"
-	case ofTwo:
+	case call:
 		return a.arg
 	}
 	return "STDDEV_SAMP(" + a.arg + ")"
 }
 
 // summed says whether persons have a number and a sum of values of the argument.
-func (a Aggregate) summed() bool { return a.arg != "" && a.kind != personCount && a.kind != ofTwo }
+func (a Aggregate) summed() bool { return a.arg != "" && a.kind != personCount && a.kind != call }
 
 // additive says whether the aggregate is a sum over persons, or a quotient of two.
 func (a Aggregate) additive() bool { return a.kind <= mean }

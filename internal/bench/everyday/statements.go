@@ -66,8 +66,8 @@ func overFiles() []Statement {
 		{Name: "adult/country", Table: "adult", Keys: []string{"country"}, Aggregates: []Aggregate{count}},
 		{Name: "adult/gains", Table: "adult", Aggregates: []Aggregate{{sum, "capital_gain"}, {mean, "capital_gain"}}},
 		{Name: "adult/age", Table: "adult", Keys: []string{"sex"}, Aggregates: []Aggregate{{mean, "age"}, {median, "age"}, {deviation, "age"}}},
-		{Name: "adult/line", Table: "adult", Aggregates: []Aggregate{{ofTwo, "CORR(age, hr_per_week)"}, {ofTwo, "REGR_SLOPE(hr_per_week, age)"}}},
-		{Name: "adult/lines", Table: "adult", Keys: []string{"sex"}, Aggregates: []Aggregate{{ofTwo, "COVAR_SAMP(age, hr_per_week)"}}},
+		{Name: "adult/line", Table: "adult", Aggregates: []Aggregate{{call, "CORR(age, hr_per_week)"}, {call, "REGR_SLOPE(hr_per_week, age)"}}},
+		{Name: "adult/lines", Table: "adult", Keys: []string{"sex"}, Aggregates: []Aggregate{{call, "COVAR_SAMP(age, hr_per_week)"}}},
 		{Name: "adult/ages", Table: "adult", Keys: []string{"DP_BUCKET(age, 10, 100, 18)"}, Aggregates: []Aggregate{count}},
 		{Name: "adult/old", Table: "adult", From: "adult WHERE age >= 80", Aggregates: []Aggregate{count, {mean, "hr_per_week"}}},
 		{Name: "adult/rollup", Table: "adult", Keys: []string{"sex", "income"}, Rollup: true, Aggregates: []Aggregate{count}},
@@ -75,7 +75,7 @@ func overFiles() []Statement {
 		{Name: "visits/days", Table: "visits", Keys: []string{"day"}, Aggregates: []Aggregate{count, {sum, "spent"}}},
 		{Name: "visits/persons", Table: "visits", Keys: []string{"day"}, Aggregates: []Aggregate{{personCount, "visitor_id"}}},
 		{Name: "visits/spread", Table: "visits", Aggregates: []Aggregate{{deviation, "spent"}}},
-		{Name: "visits/line", Table: "visits", Aggregates: []Aggregate{{ofTwo, "CORR(minutes, spent)"}, {ofTwo, "COVAR_POP(minutes, spent)"}}},
+		{Name: "visits/line", Table: "visits", Aggregates: []Aggregate{{call, "CORR(minutes, spent)"}, {call, "COVAR_POP(minutes, spent)"}}},
 		{Name: "visits/long", Table: "visits", From: "visits WHERE minutes > 50", Aggregates: []Aggregate{count}},
 
 		{Name: "ratings/count", Table: "ratings", Aggregates: []Aggregate{count}},
@@ -89,6 +89,8 @@ func overFiles() []Statement {
 		{Name: "ratings/comedy", Table: "ratings", From: withFilms, Keys: []string{"genres LIKE '%Comedy%'"}, Aggregates: []Aggregate{count}},
 		{Name: "ratings/films", Table: "ratings", From: withFilms, Keys: []string{"m.movieId"}, Aggregates: []Aggregate{count}},
 		{Name: "ratings/five", Table: "ratings", From: withFilms + " WHERE m.movieId IN (356, 318, 296, 593, 2571)", Keys: []string{"m.title"}, Aggregates: []Aggregate{count, {mean, "rating"}}},
+		{Name: "ratings/distinct", Table: "ratings", Aggregates: []Aggregate{{call, "COUNT(DISTINCT movieId)"}}},
+		{Name: "ratings/each", Table: "ratings", From: "(SELECT userId, COUNT(*) AS films FROM ratings GROUP BY userId) AS r", Aggregates: []Aggregate{{mean, "films"}}},
 
 		{Name: "people/all", Table: "people", Aggregates: []Aggregate{count, {sum, "income"}, {mean, "income"}}},
 		{Name: "people/educ", Table: "people", Keys: []string{"educ"}, Aggregates: []Aggregate{count, {mean, "income"}}},

@@ -120,8 +120,11 @@ func (r *Row) miss(got, truth float64) {
 	}
 }
 
-// refuse notes why there is no answer, without the example that follows.
-func (r *Row) refuse(err error) {
+// refuse notes why there is no answer.
+func (r *Row) refuse(err error) { r.Refusal = reason(err) }
+
+// reason is why a statement is refused, without the example that follows.
+func reason(err error) string {
 	text := err.Error()
 	if _, after, found := strings.Cut(text, "): "); found {
 		text = after
@@ -129,5 +132,5 @@ func (r *Row) refuse(err error) {
 	if before, _, found := strings.Cut(text, ". "); found {
 		text = before + "."
 	}
-	r.Refusal = text
+	return text
 }

@@ -24,6 +24,21 @@ var Customers = Setup{"customers", []string{"customer", "orders", "lineitem"}, [
 	"CALL dp_link('tpch.lineitem', 'l_orderkey', 'tpch.orders', 'o_orderkey')",
 }}
 
+// Both protects customers and suppliers, of whom nobody is one of the other: a line belongs to the
+// customer of its order and to its supplier, a part's offer to its supplier. Parts are public.
+var Both = Setup{"both", []string{"customer", "orders", "supplier", "partsupp", "lineitem"}, []string{
+	"CALL dp_protect('tpch.customer', 'c_custkey', 'customer')",
+	"CALL dp_protect('tpch.orders', 'o_custkey', 'customer')",
+	"CALL dp_protect('tpch.supplier', 's_suppkey', 'supplier')",
+	"CALL dp_protect('tpch.partsupp', 'ps_suppkey', 'supplier')",
+	"CALL dp_set_disjoint('customer', 'supplier')",
+	"CALL dp_link('tpch.lineitem', 'l_orderkey', 'tpch.orders', 'o_orderkey')",
+	"CALL dp_protect('tpch.lineitem', 'l_suppkey', 'supplier')",
+}}
+
+// Setups are all of them.
+func Setups() []Setup { return []Setup{Customers, Both} }
+
 // statements are all of a set-up: what is not protected is public, and budgets have no end.
 func (s Setup) statements() []string {
 	protected := map[string]bool{}
