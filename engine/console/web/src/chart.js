@@ -1,6 +1,6 @@
 import { make } from "./parts.js";
 
-const width = 720;
+let width = 720; // of the chart that is drawn, in its own pixels
 
 // chartOf draws an answer of a label and a number: bars, or a line where labels are dates. Columns
 // three and four are the ends of intervals where told. Null where there is nothing to draw.
@@ -9,6 +9,7 @@ export function chartOf(t, intervals) {
   if (!plain || !t.numeric[1] || t.rows.length === 0 || t.rows.length > 200) return null;
   const number = (v) => (v === null ? NaN : Number(v));
   const points = t.rows.map((r) => ({ label: r[0] ?? "NULL", value: number(r[1]), low: intervals ? number(r[2]) : NaN, high: intervals ? number(r[3]) : NaN }));
+  width = Math.max(340, Math.min(720, document.getElementById("result").clientWidth || 720));
   const ends = points.flatMap((p) => [p.value, p.low, p.high]).filter(Number.isFinite);
   if (!ends.length) return null;
   const dated = /^(DATE|DATETIME|TIMESTAMP)$/.test(t.types[0]) || points.every((p) => /^\d{4}-\d{2}(-\d{2})?$/.test(p.label));
@@ -31,7 +32,7 @@ function ticks(least, most) {
 }
 
 function bars(points, ends) {
-  const high = 26, top = 12, left = Math.min(200, 24 + 7.5 * Math.max(...points.map((p) => cut(p.label, 24).length))), right = width - 150;
+  const high = 26, top = 12, left = Math.min(width / 4, 24 + 7.5 * Math.max(...points.map((p) => cut(p.label, 24).length))), right = width - Math.min(190, width / 2.4);
   const least = Math.min(0, ...ends), most = Math.max(0, ...ends);
   const x = (v) => left + ((v - least) / (most - least || 1)) * (right - left);
   const height = top + points.length * high + 30;
@@ -44,7 +45,7 @@ function bars(points, ends) {
     if (Number.isFinite(p.value)) parts.push(make("rect", { class: "bar", x: Math.min(x(0), x(p.value)), y: y + 4, width: Math.abs(x(p.value) - x(0)), height: high - 8 }));
     const bounded = Number.isFinite(p.low) && Number.isFinite(p.high);
     if (bounded) parts.push(make("path", { class: "whisker", d: `M${x(p.low)} ${middle}H${x(p.high)}M${x(p.low)} ${middle - 5}V${middle + 5}M${x(p.high)} ${middle - 5}V${middle + 5}` }));
-    parts.push(make("text", { class: "axis", x: right + 10, y: middle + 4 }, Number.isFinite(p.value) ? short(p.value) + (bounded ? ` ± ${short(Number(((p.high - p.low) / 2).toPrecision(2)))}` : "") : "NULL"));
+    parts.push(make("text", { class: "axis", x: right + 10, y: middle + 4 }, Number.isFinite(p.value) ? short(p.value) + (bounded ? ` [${short(p.low)}, ${short(p.high)}]` : "") : "NULL"));
   });
   return { parts, height };
 }

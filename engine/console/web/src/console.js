@@ -43,8 +43,8 @@ function failed(p) {
   return make("div", { class: "problem", role: "alert" }, ...helped(number + p.message));
 }
 
-function told(costs = [], warnings) {
-  const out = costs.map((c) => make("p", { class: "notice note" }, c));
+function told(costs, warnings) {
+  const out = (costs ?? []).map((c) => make("p", { class: "notice note" }, c));
   for (const [level, , message, remedy] of warnings?.rows ?? []) {
     const note = level === "Note" ? "notice note" : "notice";
     out.push(make("div", { class: note }, make("p", {}, make("b", {}, level + ": "), message), ...(remedy ? helped(remedy) : helped(message).slice(1))));
