@@ -72,8 +72,8 @@ type quiet struct{}
 
 func (quiet) Print(...any) {}
 
-// once is a connector of one connection that is open already. When that has ended there is no other:
-// the password is not kept.
+// once is a connector of one connection that is open already. When that has ended there is no
+// other: the password is not kept.
 type once struct{ take chan driver.Conn }
 
 var errEnded = errors.New("the connection has ended: log in again")
