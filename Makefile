@@ -2,7 +2,7 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench everyday docs check tools bin/scrim-bench
+.PHONY: build test demo bench everyday docs console check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
@@ -26,6 +26,10 @@ everyday: bin/scrim-bench
 # docs writes docs/reference.md from the code's own tables.
 docs: build
 	./bin/scrim reference docs/reference.md
+
+# console builds the console's script anew from its sources and the pinned packages of npm.
+console:
+	cd engine/console/web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 tools:
 	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }

@@ -35,7 +35,8 @@ func (s *Server) listen() error {
 	if err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	s.sockets = wire.NewListener(raw, wire.Config{
+	s.doors = wire.NewDoors(raw)
+	s.sockets = wire.NewListener(s.doors, wire.Config{
 		TLS:              s.certificate.config(),
 		RequireTLS:       s.cfg.RequireTLS,
 		MaxConnections:   s.cfg.MaxConnections,
@@ -51,6 +52,7 @@ func (s *Server) listenHTTP() error {
 	return s.monitor.Listen(monitor.Clients{
 		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessions, Logins: s.logins},
 		Certificate: s.certificate.operators(),
+		Dial:        s.doors.Dial,
 		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
 	})
 }

@@ -63,6 +63,7 @@ type Server struct {
 	backups   *backup.Server
 	analyzer  *analyzer.Analyzer
 	engine    *sqle.Engine
+	doors     *wire.Doors // from outside, and from within for the console
 	sockets   *wire.Listener
 	sessions  *session.Options // of all clients
 	protocol  *server.Server

@@ -14,6 +14,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/web"
 )
 
 //go:embed assets
@@ -100,7 +101,7 @@ type Options struct {
 // Dashboard serves the pages.
 type Dashboard struct {
 	o        Options
-	sessions sessions
+	sessions web.Sessions[Viewer]
 	limits   *limiter
 	slots    chan struct{} // pages that are being made
 	handler  http.Handler
@@ -115,10 +116,10 @@ func New(o Options) *Dashboard {
 	if o.Logged == nil {
 		o.Logged = func(Attempt) error { return nil }
 	}
-	d := &Dashboard{o: o, sessions: sessions{open: map[[32]byte]*session{}}, limits: newLimiter(), slots: make(chan struct{}, maxPages)}
+	d := &Dashboard{o: o, limits: newLimiter(), slots: make(chan struct{}, maxPages)}
 	mux := http.NewServeMux()
 	d.routes(mux)
-	d.handler = headers(http.NewCrossOriginProtection().Handler(mux))
+	d.handler = web.Headers(policy, http.NewCrossOriginProtection().Handler(mux))
 	return d
 }
 
@@ -131,7 +132,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 		panic("dashboard: assets: " + err.Error()) // embedded
 	}
 	static := http.StripPrefix("/assets/", http.FileServerFS(files))
-	mux.Handle("GET /assets/{file}", cached(static))
+	mux.Handle("GET /assets/{file}", web.Cached(static))
 	mux.HandleFunc("GET /login", d.loginPage)
 	mux.HandleFunc("POST /login", d.login)
 	mux.HandleFunc("POST /logout", d.logout)
@@ -183,7 +184,7 @@ func (d *Dashboard) private(p page) http.Handler {
 			d.o.Logger.Error().Err(err).Str("path", r.URL.Path).Msg("a page of the dashboard could not be made")
 			status, name, data = http.StatusServiceUnavailable, "problem.html", problem{"The page cannot be made", "The ledger could not be read. The server's log says why."}
 		}
-		d.render(w, status, name, view{Viewer: &s.viewer, Token: s.form, Path: r.URL.Path, Query: r.URL.RawQuery, Now: d.o.Now().UTC(), Data: data})
+		d.render(w, status, name, view{Viewer: &s.Value, Token: s.Token, Path: r.URL.Path, Query: r.URL.RawQuery, Now: d.o.Now().UTC(), Data: data})
 	})
 }
 
@@ -237,27 +238,3 @@ func (d *Dashboard) render(w http.ResponseWriter, status int, name string, v vie
 // policy allows the page's own files and nothing else: no inline script or style, no frame, no
 // other origin.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// headers sets what every answer carries.
-func headers(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY")
-		h.Set("Referrer-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-		h.Set("Cache-Control", "no-store")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// cached lets the browser keep files for a minute; they change with the binary only.
-func cached(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "private, max-age=60")
-		next.ServeHTTP(w, r)
-	})
-}

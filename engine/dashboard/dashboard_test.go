@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/accounting/budget"
+	"scrim/accounting/privacy"
 	"scrim/engine/watch"
 )
 
@@ -123,5 +125,24 @@ func TestLedgerPages(t *testing.T) {
 	}
 	if want := 5*40 + 9; len(seen) != want {
 		t.Errorf("the pages show %d charges, want %d", len(seen), want)
+	}
+}
+
+// TestPressingCountsBudgetsOfPrincipals: a principal's budget that is used up counts.
+func TestPressingCountsBudgetsOfPrincipals(t *testing.T) {
+	f := newFixture(t, true)
+	count := func() int {
+		t.Helper()
+		facts, err := f.facts(t.Context())
+		f.must(err)
+		n, err := facts.pressing()
+		f.must(err)
+		return n
+	}
+	before := count()
+	f.must(f.ledger.SetBudget(t.Context(), budget.Budget{
+		Account: "shop.orders", Principal: "ann@%", Rho: privacy.RhoOf(1e-9), Delta: 1e-9, Window: budget.Never, SetBy: "root@%"}))
+	if got := count(); got != before+1 { // ann has spent more than that already
+		t.Errorf("got %d with a principal's budget used up, want %d", got, before+1)
 	}
 }

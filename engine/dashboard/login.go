@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"scrim/engine/web"
 )
 
 // maxForm bounds the body of a form, maxField one of its fields.
@@ -48,7 +50,7 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	user, password := r.PostForm.Get("user"), r.PostForm.Get("password")
-	if c, err := r.Cookie(d.formCookieName()); err != nil || !same(c.Value, r.PostForm.Get("token")) {
+	if c, err := r.Cookie(d.formCookieName()); err != nil || !web.Same(c.Value, r.PostForm.Get("token")) {
 		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The form had expired, or the browser does not keep cookies. Try again."})
 		return
 	}
@@ -76,10 +78,10 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c, err := r.Cookie(d.cookieName()); err == nil {
-		d.sessions.end(c.Value) // of whoever was logged in before
+		d.sessions.End(c.Value) // of whoever was logged in before
 	}
 	d.setCookie(w, d.formCookieName(), "", 0)
-	d.setCookie(w, d.cookieName(), d.sessions.begin(v, d.o.Now()), lifetime)
+	d.setCookie(w, d.cookieName(), d.sessions.Begin(v, d.o.Now()), web.Lifetime)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
@@ -87,13 +89,13 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if s, ok := d.session(r); ok {
-		if err := r.ParseForm(); err != nil || !same(s.form, r.PostForm.Get("token")) {
+		if err := r.ParseForm(); err != nil || !web.Same(s.Token, r.PostForm.Get("token")) {
 			http.Error(w, "The form had expired. Go back, reload the page and try again.", http.StatusForbidden)
 			return
 		}
 		c, _ := r.Cookie(d.cookieName()) // session found it
-		d.sessions.end(c.Value)
-		_ = d.o.Logged(Attempt{Out, s.viewer.Principal, addressOf(r)})
+		d.sessions.End(c.Value)
+		_ = d.o.Logged(Attempt{Out, s.Value.Principal, addressOf(r)})
 	}
 	d.setCookie(w, d.cookieName(), "", 0)
 	http.Redirect(w, r, "/login", http.StatusSeeOther)

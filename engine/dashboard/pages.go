@@ -13,6 +13,7 @@ import (
 // How much a page shows.
 const (
 	cards       = 12
+	looked      = 100
 	latest      = 10
 	pageEntries = 50
 	chartHours  = 24
@@ -77,10 +78,8 @@ func (d *Dashboard) overview(r *http.Request) (string, any, error) {
 	if p.Lines, p.More, err = f.lines(cards, total); err != nil {
 		return "", nil, err
 	}
-	for _, l := range p.Lines {
-		if l.Level == UsedUp || l.Level == Pressed {
-			p.Pressing++
-		}
+	if p.Pressing, err = f.pressing(); err != nil {
+		return "", nil, err
 	}
 	if p.Spenders, err = f.spenders(latest, "", total); err != nil {
 		return "", nil, err
@@ -88,6 +87,18 @@ func (d *Dashboard) overview(r *http.Request) (string, any, error) {
 	p.Charges, err = f.entries(accounting.Filter{Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Descending: true, Limit: latest})
 	p.Refusals = d.unanswered(latest, refused)
 	return "overview.html", p, err
+}
+
+// pressing counts the budgets that are used up or will not last, those of principals and roles
+// among them. Of very many, those of the largest share are looked at.
+func (f *facts) pressing() (n int, err error) {
+	lines, _, err := f.lines(looked, func(b *accounting.BudgetStatus) bool { return b.Holder != budget.Default })
+	for _, l := range lines {
+		if l.Level == UsedUp || l.Level == Pressed {
+			n++
+		}
+	}
+	return n, err
 }
 
 func (d *Dashboard) server(r *http.Request) (string, any, error) {

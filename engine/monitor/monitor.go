@@ -16,6 +16,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/audit"
+	"scrim/engine/console"
 	"scrim/engine/dashboard"
 	"scrim/engine/datadir"
 	"scrim/engine/metrics"
@@ -35,6 +36,7 @@ type Monitor struct {
 	started   time.Time
 	recent    *dashboard.Recent
 	dashboard *dashboard.Dashboard
+	console   *console.Console
 	listener  net.Listener
 	http      *http.Server
 }
@@ -63,6 +65,8 @@ type Clients struct {
 	Certificate *tls.Config
 	// Listen is the address of the database.
 	Listen string
+	// Dial connects to the database on behalf of a browser at an address.
+	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
 	// TLS tells that an operator has given a certificate, RequireTLS that clients have to use it.
 	TLS, RequireTLS bool
 }
@@ -122,6 +126,7 @@ func (m *Monitor) Listen(c Clients) error {
 		DefaultLoss: m.sources.DefaultLoss,
 		Now:         time.Now,
 	})
+	m.console = console.New(console.Options{Dial: c.Dial, Secure: c.Certificate != nil, Now: time.Now})
 	m.listener = limited(m.listener, maxHTTP)
 	m.http = &http.Server{
 		Handler:           m.handler(c.Certificate != nil),
@@ -177,6 +182,7 @@ func (m *Monitor) Close() {
 		_ = m.http.Close()
 	}
 	_ = m.listener.Close()
+	m.console.Close()
 }
 
 // logged records an attempt to log in to the dashboard. One that succeeds is refused where the

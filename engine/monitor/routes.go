@@ -20,6 +20,8 @@ func (m *Monitor) handler(secure bool) http.Handler {
 		plainText(rw, http.StatusOK, "ready")
 	})
 	mux.Handle("GET /metrics", m.guarded(m.Metrics.Handler()))
+	mux.Handle("/console", m.console)
+	mux.Handle("/console/", m.console)
 	mux.Handle("/", m.dashboard)
 	if secure {
 		return mux

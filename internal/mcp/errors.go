@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/internal/shell"
+	"scrim/internal/client"
 )
 
 var (
@@ -19,7 +19,7 @@ var (
 
 // single is the one statement of a text.
 func single(text string) (string, error) {
-	query, ok := shell.Single(text)
+	query, ok := client.Single(text)
 	if !ok {
 		return "", errSingle
 	}

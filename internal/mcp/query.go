@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"scrim/internal/shell"
+	"scrim/internal/client"
 )
 
 // Question is what query is asked.
@@ -35,7 +35,7 @@ func (s *session) query(ctx context.Context, c *call, in Question) (a Answer, er
 	if err != nil {
 		return a, err
 	}
-	if !shell.Reads(query) {
+	if !client.Reads(query) {
 		return a, errWrites
 	}
 	var added []int
@@ -73,7 +73,7 @@ const most = 8
 // server prices the longer query as it does the query itself: the loss of every budget is the same.
 // columns are the columns with an interval.
 func (c *call) withIntervals(ctx context.Context, query string, price Records) (longer string, columns []int) {
-	l, ok := shell.ParseSelect(query)
+	l, ok := client.ParseSelect(query)
 	if !ok {
 		return query, nil
 	}

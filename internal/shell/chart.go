@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"scrim/internal/client"
 )
 
 // bar is one line of a chart. low and high are the ends of an interval, NaN where none is known.
@@ -21,16 +23,16 @@ type bar struct {
 // whose intervals it draws over the bars:
 //
 //	north  ████████████├──┼──┤   40 [35, 46]
-func writeChart(w io.Writer, a answer, width int) error {
-	if n := len(a.columns); n != 2 && n != 4 || !a.numeric(1) {
+func writeChart(w io.Writer, a client.Answer, width int) error {
+	if n := len(a.Columns); n != 2 && n != 4 || !a.Numeric(1) {
 		return fmt.Errorf("a chart wants two columns, a label and a number, or four, with the ends of the number's interval; this answer has %s", columnsOf(a))
 	}
-	bars := make([]bar, len(a.rows))
+	bars := make([]bar, len(a.Rows))
 	labels, least, most := 0, 0.0, 0.0
-	for i, row := range a.rows {
-		b := bar{label: text.Trim(printable(cell(row[0]), ""), max(width/3, 8)), shown: brief(row[1]), value: number(row[1]), low: math.NaN(), high: math.NaN()}
+	for i, row := range a.Rows {
+		b := bar{label: text.Trim(client.Printable(client.Cell(row[0]), ""), max(width/3, 8)), shown: brief(row[1]), value: client.Number(row[1]), low: math.NaN(), high: math.NaN()}
 		if len(row) == 4 {
-			b.low, b.high = number(row[2]), number(row[3])
+			b.low, b.high = client.Number(row[2]), client.Number(row[3])
 		}
 		if b.bounded() {
 			b.shown += fmt.Sprintf(" [%s, %s]", brief(row[2]), brief(row[3]))
@@ -60,25 +62,16 @@ func brief(v any) string {
 	if f, ok := v.(float64); ok {
 		return strconv.FormatFloat(f, 'g', 6, 64)
 	}
-	return cell(v)
+	return client.Cell(v)
 }
 
 // columnsOf tells the columns of an answer.
-func columnsOf(a answer) string {
+func columnsOf(a client.Answer) string {
 	var out []string
-	for i, name := range a.columns {
-		out = append(out, name+" "+a.types[i])
+	for i, name := range a.Columns {
+		out = append(out, name+" "+a.Types[i])
 	}
 	return strings.Join(out, ", ")
-}
-
-// number is a value as a float, NaN where it is none.
-func number(v any) float64 {
-	f, err := strconv.ParseFloat(cell(v), 64)
-	if err != nil {
-		return math.NaN()
-	}
-	return f
 }
 
 func (b bar) bounded() bool { return !math.IsNaN(b.low) && !math.IsNaN(b.high) }

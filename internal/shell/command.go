@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"scrim/internal/client"
 	"scrim/internal/sqltext"
 )
 
@@ -30,8 +31,7 @@ func commands() []command {
 		{`\price`, "[QUERY]", "what a query would cost and how many more fit; charges nothing", (*Shell).price},
 		{`\explain`, "[QUERY]", "its plan: mechanisms, loss, expected error; charges nothing", (*Shell).explain},
 		{`\chart`, "[QUERY]", "its answer of two columns as bars with 95 % intervals", (*Shell).chart},
-		{`\budget`, "", "what is left, in questions at the default loss", asking("SELECT account_type, account, principal, " +
-			"epsilon, rho, delta, budget_window, spent_epsilon, remaining_epsilon, remaining_rho, questions_left FROM dp.budgets")},
+		{`\budget`, "", "what is left, in questions at the default loss", asking(client.BudgetQuery)},
 		{`\warnings`, "", "the warnings of the last private answer, with what would do", asking("SELECT level, code, message, remedy FROM dp.last_warnings")},
 		{`\suggest`, "TABLE", "statements that would declare public domains of its columns (DBA)", func(s *Shell, ctx context.Context, table string) error {
 			return s.look(ctx, "CALL dp_suggest_domains("+sqltext.Text(table)+")", "vertical")
@@ -73,7 +73,7 @@ func (s *Shell) look(ctx context.Context, query, format string) error {
 		return err
 	}
 	for _, a := range answers {
-		if err := writers[format](s.Out, a.filled(), s.Width()); err != nil {
+		if err := writers[format](s.Out, a.Filled(), s.Width()); err != nil {
 			return err
 		}
 	}
@@ -164,10 +164,10 @@ func (s *Shell) explain(ctx context.Context, argument string) error {
 	}
 	answers, _, err := s.send(ctx, "EXPLAIN "+query)
 	for _, a := range answers {
-		for _, row := range a.rows {
+		for _, row := range a.Rows {
 			cells := make([]string, len(row))
 			for i, v := range row {
-				cells[i] = printable(cell(v), "\n")
+				cells[i] = client.Printable(client.Cell(v), "\n")
 			}
 			fmt.Fprintln(s.Out, strings.Join(cells, "\t"))
 		}
@@ -182,7 +182,7 @@ func (s *Shell) chart(ctx context.Context, argument string) error {
 	if err != nil {
 		return err
 	}
-	if extended, ok := withIntervals(query); ok {
+	if extended, ok := client.WithIntervals(query); ok {
 		if _, _, err := s.send(ctx, "EXPLAIN "+extended); err == nil {
 			err = s.ask(ctx, extended, "chart")
 			s.query = query

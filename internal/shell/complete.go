@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"scrim/internal/client"
 )
 
 // keywords are the words of statements that are offered.
@@ -26,7 +28,7 @@ func (s *Shell) known(ctx context.Context) names {
 	}
 	n := names{columns: map[string][]string{}}
 	for _, row := range s.listed(ctx, "SELECT table_schema, table_name, column_name FROM information_schema.columns ORDER BY table_schema, table_name, ordinal_position") {
-		schema, table, column := cell(row[0]), cell(row[1]), cell(row[2])
+		schema, table, column := client.Cell(row[0]), client.Cell(row[1]), client.Cell(row[2])
 		if !plain(schema) || !plain(table) || !plain(column) {
 			continue
 		}
@@ -41,7 +43,7 @@ func (s *Shell) known(ctx context.Context) names {
 		}
 	}
 	for _, row := range s.listed(ctx, "SELECT name FROM dp.functions UNION ALL SELECT name FROM dp.procedures UNION ALL SELECT name FROM dp.variables") {
-		n.words = append(n.words, cell(row[0]))
+		n.words = append(n.words, client.Cell(row[0]))
 	}
 	n.words = append(n.words, keywords...)
 	slices.SortFunc(n.words, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
@@ -53,11 +55,11 @@ func (s *Shell) known(ctx context.Context) names {
 // plain reports whether a name may be written without quotes, and harms no terminal.
 func plain(name string) bool {
 	for i := range len(name) {
-		if !letter(name[i]) {
+		if !client.Letter(name[i]) {
 			return false
 		}
 	}
-	return name != "" && printable(name, "") == name
+	return name != "" && client.Printable(name, "") == name
 }
 
 // listed asks for rows of names.
@@ -66,7 +68,7 @@ func (s *Shell) listed(ctx context.Context, query string) [][]any {
 	if err != nil || len(answers) == 0 {
 		return nil
 	}
-	return answers[0].rows
+	return answers[0].Rows
 }
 
 // completions are the words that may stand where a text ends, and the part of them that is typed:
@@ -74,7 +76,7 @@ func (s *Shell) listed(ctx context.Context, query string) [][]any {
 // Keywords are offered in the case of what is typed.
 func (s *Shell) completions(ctx context.Context, text string) (prefix string, words []string) {
 	start := len(text)
-	for start > 0 && (letter(text[start-1]) || text[start-1] == '.') {
+	for start > 0 && (client.Letter(text[start-1]) || text[start-1] == '.') {
 		start--
 	}
 	prefix = text[start:]

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"scrim/internal/client"
 )
 
 // Options say whom a Shell talks to and how.
@@ -35,7 +37,7 @@ type Shell struct {
 	account  string // as the ledger names it
 	database string
 	ledger   int64  // the last entry that was told
-	query    string // the last statement that asked for rows
+	query    string // the last client.Statement that asked for rows
 	names    names
 	talking  bool // to a person at a terminal
 	left     bool
@@ -77,12 +79,12 @@ func (s *Shell) Script(ctx context.Context, text string) error {
 	var first error
 	line := 0
 	for !s.left {
-		st, rest, whole := next(text)
-		if st.text == "" && !whole {
+		st, rest, whole := client.Next(text)
+		if st.Text == "" && !whole {
 			return first
 		}
 		if err := s.run(ctx, st); err != nil {
-			s.tell(err, line+st.line)
+			s.tell(err, line+st.Line)
 			first = errors.Join(first, err)
 			if !s.Force || errors.Is(err, errInterrupted) {
 				return first
@@ -101,46 +103,41 @@ func (s *Shell) tell(err error, line int) {
 		at = fmt.Sprintf(" at line %d", line)
 	}
 	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
-		fmt.Fprintf(s.Err, "ERROR %d (%s)%s: %s\n", e.Number, e.SQLState, at, printable(e.Message, "\n\t"))
+		fmt.Fprintf(s.Err, "ERROR %d (%s)%s: %s\n", e.Number, e.SQLState, at, client.Printable(e.Message, "\n\t"))
 		return
 	}
-	fmt.Fprintf(s.Err, "ERROR%s: %s\n", at, printable(err.Error(), "\n\t"))
+	fmt.Fprintf(s.Err, "ERROR%s: %s\n", at, client.Printable(err.Error(), "\n\t"))
 }
 
 // run runs one statement or command.
-func (s *Shell) run(ctx context.Context, st statement) error {
-	if st.text == "" {
+func (s *Shell) run(ctx context.Context, st client.Statement) error {
+	if st.Text == "" {
 		return nil
 	}
-	if leaves(st.text) {
+	if client.Leaves(st.Text) {
 		s.left = true
 		return nil
 	}
-	if st.command() {
-		return s.command(ctx, st.text)
+	if st.Command() {
+		return s.command(ctx, st.Text)
 	}
 	format := s.Format
-	if st.vertical {
+	if st.Vertical {
 		format = "vertical"
 	}
-	if format == "chart" && asks(st.text) {
-		return s.chart(ctx, st.text)
+	if format == "chart" && client.Asks(st.Text) {
+		return s.chart(ctx, st.Text)
 	}
 	if format == "chart" {
 		format = "table"
 	}
-	return s.ask(ctx, st.text, format)
-}
-
-// asks reports whether a statement asks for rows that may be a private answer.
-func asks(query string) bool {
-	return wordAt(query, 0, "SELECT") || wordAt(query, 0, "WITH") || wordAt(query, 0, "EXECUTE") || strings.HasPrefix(query, "(")
+	return s.ask(ctx, st.Text, format)
 }
 
 // writes reports whether a statement changes rows and answers with their number.
 func writes(query string) bool {
 	for _, word := range []string{"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD"} {
-		if wordAt(query, 0, word) {
+		if client.WordAt(query, 0, word) {
 			return true
 		}
 	}
@@ -150,7 +147,7 @@ func writes(query string) bool {
 // changes reports whether names may be others after a statement.
 func changes(query string) bool {
 	for _, word := range []string{"USE", "CREATE", "ALTER", "DROP", "RENAME"} {
-		if wordAt(query, 0, word) {
+		if client.WordAt(query, 0, word) {
 			return true
 		}
 	}
@@ -159,7 +156,7 @@ func changes(query string) bool {
 
 // ask sends a statement, writes its answers, and then what there is to know of them.
 func (s *Shell) ask(ctx context.Context, query, format string) error {
-	if asks(query) {
+	if client.Asks(query) {
 		s.query = query
 	}
 	start := time.Now()
@@ -178,7 +175,7 @@ func (s *Shell) ask(ctx context.Context, query, format string) error {
 		if err := writers[format](s.Out, a, s.Width()); err != nil {
 			return err
 		}
-		s.ended(fmt.Sprintf("%s in the answer", counted(len(a.rows), "row")), start)
+		s.ended(fmt.Sprintf("%s in the answer", client.Counted(len(a.Rows), "row")), start)
 	}
 	if err == nil && len(answers) == 0 {
 		s.ended(changed, start)
@@ -197,7 +194,7 @@ func (s *Shell) ask(ctx context.Context, query, format string) error {
 	if err == nil {
 		s.warnings(ctx)
 	}
-	if asks(query) {
+	if client.Asks(query) {
 		s.cost(ctx) // of what failed too: a charge stands
 	}
 	return err
@@ -212,14 +209,14 @@ func (s *Shell) ended(what string, start time.Time) {
 
 // send sends one statement and reads all its results. changed says what a statement without rows
 // did.
-func (s *Shell) send(ctx context.Context, query string) (answers []answer, changed string, err error) {
+func (s *Shell) send(ctx context.Context, query string) (answers []client.Answer, changed string, err error) {
 	if writes(query) {
 		r, err := s.conn.ExecContext(ctx, query)
 		if err != nil {
 			return nil, "", err
 		}
 		n, err := r.RowsAffected()
-		return nil, counted(int(n), "row") + " changed", err
+		return nil, client.Counted(int(n), "row") + " changed", err
 	}
 	rows, err := s.conn.QueryContext(ctx, query)
 	if err != nil {
@@ -227,11 +224,11 @@ func (s *Shell) send(ctx context.Context, query string) (answers []answer, chang
 	}
 	defer rows.Close()
 	for more := true; more; more = rows.NextResultSet() {
-		a, err := read(rows)
+		a, err := client.Read(rows)
 		if err != nil {
 			return answers, "", err
 		}
-		if len(a.columns) > 0 {
+		if len(a.Columns) > 0 {
 			answers = append(answers, a)
 		}
 	}
@@ -275,12 +272,4 @@ func (s *Shell) again(ctx context.Context, err error) error {
 		return fmt.Errorf("the connection has ended, and there is no other: %w", err)
 	}
 	return errors.New("the connection had ended. There is a new one, without what SET and USE had set; ask again")
-}
-
-// counted writes a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/reeflective/readline"
+
+	"scrim/internal/client"
 )
 
 // Talk reads statements that a person types at the terminal, until Ctrl-D or \q. An error ends a
@@ -45,9 +47,9 @@ func (s *Shell) editor(ctx context.Context, h *history) *readline.Shell {
 	// terminals that do not answer would hold the prompt back
 	_ = rl.Config.Set("cursor-position-probe", false)
 	_ = rl.Config.Set("completion-ignore-case", true)
-	rl.Prompt.Primary(func() string { return strings.TrimSpace("scrim "+printable(s.database, "")) + "> " })
+	rl.Prompt.Primary(func() string { return strings.TrimSpace("scrim "+client.Printable(s.database, "")) + "> " })
 	rl.Prompt.Secondary(func() string { return "    -> " })
-	rl.AcceptMultiline = func(line []rune) bool { return complete(string(line)) }
+	rl.AcceptMultiline = func(line []rune) bool { return client.Complete(string(line)) }
 	rl.Completer = func(line []rune, cursor int) readline.Completions {
 		prefix, words := s.completions(ctx, string(line[:cursor]))
 		offered := readline.CompleteValues(words...).NoSort()

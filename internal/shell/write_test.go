@@ -5,14 +5,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"scrim/internal/client"
 )
 
 // sample has what the forms have to tell apart: NULL and the text NULL, quotes, lines, wide
 // characters, control characters, big and small numbers, decimals, JSON.
-var sample = answer{
-	columns: []string{"city", "n", "share", "price", "doc"},
-	types:   []string{"VARCHAR", "BIGINT", "DOUBLE", "DECIMAL", "JSON"},
-	rows: [][]any{
+var sample = client.Answer{
+	Columns: []string{"city", "n", "share", "price", "doc"},
+	Types:   []string{"VARCHAR", "BIGINT", "DOUBLE", "DECIMAL", "JSON"},
+	Rows: [][]any{
 		{"Łódź", int64(12), 0.25, "10.50", `{"a": [1, 2]}`},
 		{"a \"quoted\", | text", int64(-3), 1e20, "-0.000000000000000000001", nil},
 		{"two\nlines\x1b[31m", nil, 1234567.0, "7", "null"},
@@ -21,10 +23,10 @@ var sample = answer{
 }
 
 // charted has values on both sides of 0, intervals, none, and NULL.
-var charted = answer{
-	columns: []string{"city", "n", "DP_LOW(n)", "DP_HIGH(n)"},
-	types:   []string{"VARCHAR", "DOUBLE", "DOUBLE", "DOUBLE"},
-	rows: [][]any{
+var charted = client.Answer{
+	Columns: []string{"city", "n", "DP_LOW(n)", "DP_HIGH(n)"},
+	Types:   []string{"VARCHAR", "DOUBLE", "DOUBLE", "DOUBLE"},
+	Rows: [][]any{
 		{"north", 40.0, 35.0, 45.123456789},
 		{"south of the river", -12.5, -20.0, -5.0},
 		{"east", 30.0, nil, nil},
@@ -63,14 +65,14 @@ func TestFormatsMatchTheirFiles(t *testing.T) {
 }
 
 func TestChartsAreOfLabelsAndNumbers(t *testing.T) {
-	for _, a := range []answer{
-		{columns: []string{"n"}, types: []string{"BIGINT"}},
-		{columns: []string{"a", "b"}, types: []string{"BIGINT", "VARCHAR"}},
-		{columns: []string{"a", "n", "m"}, types: []string{"VARCHAR", "BIGINT", "BIGINT"}},
+	for _, a := range []client.Answer{
+		{Columns: []string{"n"}, Types: []string{"BIGINT"}},
+		{Columns: []string{"a", "b"}, Types: []string{"BIGINT", "VARCHAR"}},
+		{Columns: []string{"a", "n", "m"}, Types: []string{"VARCHAR", "BIGINT", "BIGINT"}},
 	} {
 		err := writeChart(&strings.Builder{}, a, 80)
 		if err == nil || !strings.Contains(err.Error(), "this answer has "+columnsOf(a)) {
-			t.Errorf("%v: got %v", a.columns, err)
+			t.Errorf("%v: got %v", a.Columns, err)
 		}
 	}
 }

@@ -339,8 +339,8 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 			f.whole[a] = false
 		}
 		f.index[a] = column(text)
-		// Totals of pairs leave NULLs out by themselves. A condition on columns of several tables would
-		// lead the store to join these by it, before it joins them by their keys.
+		// Totals of pairs leave NULLs out by themselves. A condition on columns of several tables
+		// would lead the store to join these by it, before it joins them by their keys.
 		if spec.argument >= 0 && d.Aggregates[spec.argument] == a && !spec.pairs {
 			where = append(where, x.SQL+" IS NOT NULL")
 		}

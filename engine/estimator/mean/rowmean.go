@@ -157,7 +157,8 @@ func rowCross(p estimator.Params) scalar.CrossWidth {
 // shares are of c, κ, the first look's clip and sum, and the second's. Without a second look the
 // first has both clips' and both sums'. What n̂ costs under replace-one is reckoned with a second
 // look, which leaves the least. They are the same about declared bounds as otherwise: one person
-// more or less has at most the part of a loss that it has there, where the vectors' set is narrower.
+// more or less has at most the part of a loss that it has there, where the vectors' set is
+// narrower.
 func (e rowMean) shares() scalar.Shares {
 	last := rowWidth(e.p).Joining()
 	if e.p.Pure() {
@@ -313,8 +314,8 @@ func (e rowMean) about(f frame, c int64) func(m, total int64) float64 {
 	}
 }
 
-// release returns the mean that the clipped vectors give; ok is false where no length stands out, or
-// there are hardly any rows.
+// release returns the mean that the clipped vectors give; ok is false where no length stands out,
+// or there are hardly any rows.
 func (l firstLook) release(n noise.Noiser, in estimator.Input, f frame, e rowMean) (a answer, ok bool) {
 	rows, totals := in.Columns[0], in.Columns[1]
 	hidden, vector := l.noise, e.vectors(f)

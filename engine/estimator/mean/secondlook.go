@@ -34,8 +34,8 @@ func (s secondLook) search(limit int64) clipping.Search {
 // for a second: with fewer, all of the loss is better spent on the first.
 const leastSecond = 20
 
-// farthest is how many radii of the first look a number counts with at most: its vectors are as long
-// as these numbers, or longer, so that what seems to be farther off is noise.
+// farthest is how many radii of the first look a number counts with at most: its vectors are as
+// long as these numbers, or longer, so that what seems to be farther off is noise.
 const farthest = 16
 
 // hiddenFrom is how many times the farthest number κ is at least where those whom it was chosen for

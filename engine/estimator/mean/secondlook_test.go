@@ -35,9 +35,9 @@ func shoppers(t *testing.T, n int, sigma float64) (in estimator.Input, exact flo
 
 func median(x []float64) float64 { return slices.Sorted(slices.Values(x))[len(x)/2] }
 
-// TestSecondLookIsNearer: where a few persons have many rows, whose values are like those of others,
-// two looks are nearer than one at the same loss, two to five times but for pure noise. So are the
-// ends of their interval, which hold the exact mean as often as they say.
+// TestSecondLookIsNearer: where a few persons have many rows, whose values are like those of
+// others, two looks are nearer than one at the same loss, two to five times but for pure noise. So
+// are the ends of their interval, which hold the exact mean as often as they say.
 func TestSecondLookIsNearer(t *testing.T) {
 	const runs, persons = 150, 1500
 	in, exact := shoppers(t, persons, 0.7)

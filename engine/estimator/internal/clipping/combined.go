@@ -12,8 +12,8 @@ func Spread(parts []estimator.CutPart) float64 {
 	return max(0, square-mean*mean)
 }
 
-// Combined returns the laws of what the clips of two answers take from part·second + (1−part)·first.
-// Each is of one value, or of nothing.
+// Combined returns the laws of what the clips of two answers take from part·second +
+// (1−part)·first. Each is of one value, or of nothing.
 func Combined(first, second []estimator.Cut, part float64) []estimator.Cut {
 	switch {
 	case len(first) == 0 || part == 1:

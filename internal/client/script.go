@@ -1,26 +1,26 @@
-package shell
+package client
 
 import "strings"
 
-// statement is one statement of a text, or one command, which begins with a backslash.
-type statement struct {
-	text     string // without its end
-	vertical bool   // it ended with \G
-	line     int    // where it begins, from 1
+// Statement is one statement of a text, or one command, which begins with a backslash.
+type Statement struct {
+	Text     string // without its end
+	Vertical bool   // it ended with \G
+	Line     int    // where it begins, from 1
 }
 
-func (s statement) command() bool { return strings.HasPrefix(s.text, `\`) }
+func (s Statement) Command() bool { return strings.HasPrefix(s.Text, `\`) }
 
-// next takes the first statement of a text. It ends with ; or \g or \G outside quotes and
+// Next takes the first statement of a text. It ends with ; or \g or \G outside quotes and
 // comments, a command with its line. Where whole is false, the text has no end of a statement: s
 // is what there is of it, which may be nothing. Comments before a statement are left out; those
 // within are sent, since hints are comments.
-func next(text string) (s statement, rest string, whole bool) {
+func Next(text string) (s Statement, rest string, whole bool) {
 	start := blank(text)
-	s.line = 1 + strings.Count(text[:start], "\n")
+	s.Line = 1 + strings.Count(text[:start], "\n")
 	if strings.HasPrefix(text[start:], `\`) {
 		line, rest, ended := strings.Cut(text[start:], "\n")
-		s.text = strings.TrimRight(strings.TrimSpace(line), ";")
+		s.Text = strings.TrimRight(strings.TrimSpace(line), ";")
 		return s, rest, ended
 	}
 	for i := start; i < len(text); i = skip(text, i) {
@@ -28,30 +28,30 @@ func next(text string) (s statement, rest string, whole bool) {
 		switch {
 		case text[i] == ';':
 		case strings.HasPrefix(text[i:], `\G`), strings.HasPrefix(text[i:], `\g`):
-			s.vertical, width = text[i+1] == 'G', 2
+			s.Vertical, width = text[i+1] == 'G', 2
 		default:
 			continue
 		}
-		s.text = strings.TrimSpace(text[start:i])
+		s.Text = strings.TrimSpace(text[start:i])
 		return s, text[i+width:], true
 	}
-	s.text = strings.TrimSpace(text[start:])
+	s.Text = strings.TrimSpace(text[start:])
 	return s, "", false
 }
 
-// complete reports whether a text that is being typed can be run: nothing of a statement is open.
-func complete(text string) bool {
+// Complete reports whether a text that is being typed can be run: nothing of a statement is open.
+func Complete(text string) bool {
 	for {
-		s, rest, whole := next(text)
+		s, rest, whole := Next(text)
 		if !whole {
-			return s.text == "" || s.command() || leaves(s.text)
+			return s.Text == "" || s.Command() || Leaves(s.Text)
 		}
 		text = rest
 	}
 }
 
-// leaves reports whether a line without an end asks to leave, as users of other clients type it.
-func leaves(line string) bool { return line == "exit" || line == "quit" }
+// Leaves reports whether a line without an end asks to leave, as users of other clients type it.
+func Leaves(line string) bool { return line == "exit" || line == "quit" }
 
 // blank is the length of the white space, lone semicolons and comments that a text begins with.
 // Comments that a server reads, /*! and /*+, are none.
@@ -101,4 +101,9 @@ func skip(text string, i int) int {
 		return len(text)
 	}
 	return i + 1
+}
+
+// Asks reports whether a statement asks for rows that may be a private answer.
+func Asks(query string) bool {
+	return WordAt(query, 0, "SELECT") || WordAt(query, 0, "WITH") || WordAt(query, 0, "EXECUTE") || strings.HasPrefix(query, "(")
 }

@@ -1,4 +1,4 @@
-package shell
+package client
 
 import (
 	"regexp"
@@ -18,7 +18,7 @@ type SelectList struct {
 // ParseSelect finds the select list of SELECT … FROM …; ok is false where the text is not so
 // simple: DISTINCT, * as a column, or no FROM.
 func ParseSelect(query string) (l SelectList, ok bool) {
-	if !wordAt(query, 0, "SELECT") {
+	if !WordAt(query, 0, "SELECT") {
 		return l, false
 	}
 	l.query = query
@@ -34,12 +34,12 @@ func ParseSelect(query string) (l SelectList, ok bool) {
 				l.Items, start = append(l.Items, item(query[start:i])), i+1
 			}
 		case 'F', 'f':
-			if depth == 0 && wordAt(query, i, "FROM") {
+			if depth == 0 && WordAt(query, i, "FROM") {
 				l.Items, l.from = append(l.Items, item(query[start:i])), i
 			}
 		}
 	}
-	if l.from == 0 || wordAt(l.Items[0], 0, "DISTINCT") {
+	if l.from == 0 || WordAt(l.Items[0], 0, "DISTINCT") {
 		return l, false
 	}
 	for _, text := range l.Items {
@@ -78,9 +78,9 @@ func (l SelectList) WithIntervals(items ...int) string {
 	return out + " " + l.query[l.from:]
 }
 
-// withIntervals adds the ends of the 95 % interval of the second column to a SELECT of two columns;
+// WithIntervals adds the ends of the 95 % interval of the second column to a SELECT of two columns;
 // ok is false where it is none.
-func withIntervals(query string) (extended string, ok bool) {
+func WithIntervals(query string) (extended string, ok bool) {
 	l, ok := ParseSelect(query)
 	if !ok || len(l.Items) != 2 {
 		return "", false
@@ -88,13 +88,13 @@ func withIntervals(query string) (extended string, ok bool) {
 	return l.WithIntervals(1), true
 }
 
-// wordAt reports whether a word stands at i, in any case.
-func wordAt(text string, i int, word string) bool {
+// WordAt reports whether a word stands at i, in any case.
+func WordAt(text string, i int, word string) bool {
 	end := i + len(word)
-	return end <= len(text) && strings.EqualFold(text[i:end], word) && (i == 0 || !letter(text[i-1])) && (end == len(text) || !letter(text[end]))
+	return end <= len(text) && strings.EqualFold(text[i:end], word) && (i == 0 || !Letter(text[i-1])) && (end == len(text) || !Letter(text[end]))
 }
 
-// letter reports whether a byte may be part of a name.
-func letter(c byte) bool {
+// Letter reports whether a byte may be part of a name.
+func Letter(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

@@ -1,0 +1,170 @@
+package console
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"scrim/engine/web"
+	"scrim/internal/client"
+	"scrim/internal/sqltext"
+)
+
+const (
+	maxCall  = 1 << 20          // bytes of a call, its statement included
+	maxRows  = 2000             // of an answer that is shown
+	maxBytes = 4 << 20          // of its cells
+	longest  = 10 * time.Minute // of one call
+)
+
+// asked is what the browser sends.
+type asked struct {
+	SQL      string `json:"sql"`
+	Database string `json:"database"`
+	// Intervals asks for the ends of the 95 % interval beside the answer of two columns.
+	Intervals bool `json:"intervals"`
+}
+
+// problem is why there is no answer: the server's error, or the console's own.
+type problem struct {
+	Number  uint16 `json:"number,omitempty"`
+	State   string `json:"state,omitempty"`
+	Message string `json:"message"`
+}
+
+// call answers one call of a session. ctx ends when the browser goes away.
+type call func(ctx context.Context, a *account, q asked) (any, error)
+
+// private serves a call to who is logged in and sends the session's token, which no other site can
+// read.
+func (c *Console) private(do call) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s, ok := c.session(r)
+		switch {
+		case !ok:
+			reply(w, http.StatusUnauthorized, problem{Message: "The session has ended: log in again."})
+			return
+		case !web.Same(s.Token, r.Header.Get("X-Scrim-Token")):
+			reply(w, http.StatusForbidden, problem{Message: "The page had expired: load it again."})
+			return
+		}
+		var q asked
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxCall)).Decode(&q); err != nil {
+			reply(w, http.StatusBadRequest, problem{Message: "The call cannot be read, or is longer than 1 MiB."})
+			return
+		}
+		// a statement may take longer than a page
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest + time.Minute))
+		ctx, cancel := context.WithTimeout(r.Context(), longest)
+		defer cancel()
+		out, err := do(ctx, s.Value, q)
+		if ended(err) {
+			k, _ := r.Cookie(c.cookieName()) // session found it
+			c.sessions.End(k.Value)
+			reply(w, http.StatusUnauthorized, problem{Message: "The connection has ended: log in again."})
+			return
+		}
+		if err != nil {
+			reply(w, http.StatusUnprocessableEntity, problemOf(err))
+			return
+		}
+		reply(w, http.StatusOK, out)
+	})
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+// ended reports whether an error is the end of the connection.
+func ended(err error) bool {
+	return errors.Is(err, errEnded) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone)
+}
+
+// problemOf words an error; what is not the server's has no details.
+func problemOf(err error) problem {
+	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
+		return problem{e.Number, string(e.SQLState[:]), e.Message}
+	}
+	if e := (complaint)(""); errors.As(err, &e) {
+		return problem{Message: string(e)}
+	}
+	return problem{Message: "The statement did not end well."}
+}
+
+// complaint is the console's own refusal.
+type complaint string
+
+func (c complaint) Error() string { return string(c) }
+
+// single takes the one statement of a text, without its end.
+func single(text string) (string, error) {
+	s, rest, _ := client.Next(text)
+	if s.Text == "" {
+		return "", complaint("There is no statement.")
+	}
+	if s.Command() {
+		return "", complaint("Commands with a backslash are the shell's; the console has buttons.")
+	}
+	if more, _, _ := client.Next(rest); more.Text != "" {
+		return "", complaint("The console runs one statement at a time: select the one that is meant.")
+	}
+	return s.Text, nil
+}
+
+// within makes a database the current one of a connection; "" leaves it.
+func within(ctx context.Context, c *sql.Conn, database string) error {
+	if database == "" {
+		return nil
+	}
+	_, err := c.ExecContext(ctx, "USE "+sqltext.Name(database))
+	return err
+}
+
+// table is an answer as the browser gets it.
+type table struct {
+	Columns []string `json:"columns"`
+	Types   []string `json:"types"`
+	Rows    [][]any  `json:"rows"` // null, or texts as people read them
+	Numeric []bool   `json:"numeric"`
+	Cut     bool     `json:"cut"` // there are more rows than are shown
+}
+
+// tableOf reads one result within the bounds of what is shown. What is beyond is not kept.
+func tableOf(rows *sql.Rows) (table, error) {
+	a, cut, err := client.ReadUpTo(rows, maxRows, maxBytes)
+	if err != nil {
+		return table{}, err
+	}
+	t := table{Columns: a.Columns, Types: a.Types, Rows: make([][]any, len(a.Rows)), Cut: cut}
+	for i := range a.Columns {
+		t.Numeric = append(t.Numeric, a.Numeric(i))
+	}
+	for r, row := range a.Rows {
+		t.Rows[r] = make([]any, len(row))
+		for i, v := range row {
+			if v != nil {
+				t.Rows[r][i] = client.Cell(v)
+			}
+		}
+	}
+	return t, nil
+}
+
+// ask asks one of the console's own questions on a connection.
+func ask(ctx context.Context, c *sql.Conn, query string) (table, error) {
+	rows, err := c.QueryContext(ctx, query)
+	if err != nil {
+		return table{}, err
+	}
+	defer rows.Close()
+	return tableOf(rows)
+}

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"scrim/internal/client"
+)
+
+// answered is what a statement that ended well says.
+type answered struct {
+	Table     table    `json:"table"`
+	Statement string   `json:"statement"` // as it was asked
+	Intervals bool     `json:"intervals"` // columns 3 and 4 are the ends of the interval of column 2
+	Warnings  table    `json:"warnings"`  // level, code, message, remedy
+	Costs     []string `json:"costs"`
+	Seconds   float64  `json:"seconds"`
+}
+
+// failed is an error of a statement; what was charged for it stands.
+type failed struct {
+	problem
+	Costs []string `json:"costs"`
+}
+
+// run runs a statement. It is ended on the server when the browser goes away.
+func run(ctx context.Context, a *account, q asked) (any, error) {
+	statement, err := single(q.SQL)
+	if err != nil {
+		return nil, err
+	}
+	if !a.running.TryLock() {
+		return nil, complaint("Another statement of this session is running.")
+	}
+	defer a.running.Unlock()
+	defer a.killWith(ctx)()
+	own := context.WithoutCancel(ctx)
+	if err := within(own, a.main, q.Database); err != nil {
+		return nil, err
+	}
+	out := answered{Statement: statement}
+	if more, ok := client.WithIntervals(statement); ok && q.Intervals {
+		if _, err := ask(own, a.main, "EXPLAIN "+more); err == nil {
+			out.Statement, out.Intervals = more, true
+		} else if ended(err) {
+			return nil, err
+		}
+	}
+	before := a.lastEntry(own)
+	start := time.Now()
+	if out.Table, err = ask(own, a.main, out.Statement); err != nil {
+		if ended(err) {
+			return nil, err
+		}
+		return failed{problemOf(err), a.costs(own, before)}, nil
+	}
+	out.Seconds = time.Since(start).Seconds()
+	plain, err := ask(own, a.main, "SHOW WARNINGS")
+	if err != nil {
+		return nil, err
+	}
+	out.Warnings = plain
+	if out.Costs = a.costs(own, before); len(out.Costs) > 0 { // a private answer: its remarks have remedies
+		out.Warnings, err = ask(own, a.main, "SELECT level, code, message, remedy FROM dp.last_warnings")
+	}
+	return out, err
+}
+
+// killWith ends what the first connection runs when ctx ends, until stop is called.
+func (a *account) killWith(ctx context.Context) (stop func()) {
+	done := make(chan struct{})
+	off := context.AfterFunc(ctx, func() {
+		defer close(done)
+		_, _ = beside(ctx, a, "", fmt.Sprintf("KILL QUERY %d", a.id))
+	})
+	return func() {
+		if !off() {
+			<-done
+		}
+	}
+}
+
+// lastEntry is the ledger's last entry that the account sees. Where it may read none, all are
+// before it.
+func (a *account) lastEntry(ctx context.Context) int64 {
+	t, err := ask(ctx, a.main, client.LastEntryQuery)
+	if err != nil {
+		return math.MaxInt64
+	}
+	var last int64
+	if len(t.Rows) > 0 {
+		last = int64(client.Number(t.Rows[0][0]))
+	}
+	return last
+}
+
+// costs words what was charged after an entry.
+func (a *account) costs(ctx context.Context, before int64) []string {
+	t, err := ask(ctx, a.main, client.CostQuery(before, a.name))
+	if err != nil {
+		return []string{"What it cost is not known: the ledger cannot be read."}
+	}
+	var lines []string
+	for _, row := range t.Rows {
+		lines = append(lines, client.CostLine(row))
+	}
+	return lines
+}
