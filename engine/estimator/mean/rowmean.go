@@ -16,6 +16,7 @@ type rowMean struct {
 	p        estimator.Params
 	n        scalar.Persons
 	centred  scalar.Centred  // the search for c and κ
+	coarse   scalar.Coarse   // the same with fewer persons
 	declared scalar.Centred  // those of declared bounds, Bounded where there are any
 	clip     clipping.Search // of the vectors' norms
 	fixed    float64         // bound of the norm in units of the declared κ, 0 where there is none
@@ -93,9 +94,10 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	e := rowMean{p: p}
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
-	e.centred = scalar.NewCentred(scalar.Open(p), parts[0], parts[1])
-	e.clip = clipping.NewSearch(p, parts[2], 0, vectorNormLimit)
 	open := scalar.Open(p)
+	e.centred = scalar.NewCentred(open, parts[0], parts[1])
+	e.coarse = scalar.NewCoarse(open, e.centred.Means, (parts[0]+parts[1])*(1-1e-12))
+	e.clip = clipping.NewSearch(p, parts[2], 0, vectorNormLimit)
 	e.noise = scalar.NewNoise(p, rowWidth(open).Square(), rowCross(open).Units(), parts[3])
 	if p.Bounded() {
 		e.declared = scalar.NewCentred(p, 0, 0)
@@ -141,7 +143,7 @@ func (e rowMean) shares() scalar.Shares {
 	}
 	s := scalar.Shares{
 		AddRemove: []float64{5, 17, 13, 25, 40}, ReplaceOne: []float64{19, 14, 25, 42},
-		Joining: []float64{scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
+		Joining: []float64{scalar.JoiningHistogram, scalar.JoiningHistogram, scalar.JoiningHistogram, last},
 	}
 	if e.p.Bounded() {
 		s.AddRemove, s.ReplaceOne = []float64{5, 12, 9, 22, 52}, []float64{13, 10, 22, 55}
@@ -164,9 +166,32 @@ func (e rowMean) MinPersons() int64 {
 	case e.fixed > 0:
 		return max(e.n.Enough(), int64(math.Ceil(4*e.narrow.Sigma()*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 	case e.p.Bounded():
-		return max(e.n.Enough(), e.clip.Persons())
+		return e.least()
 	}
-	return max(e.n.Enough(), e.centred.MinPersons(), e.clip.Persons())
+	return max(e.least(), e.searched())
+}
+
+// least is the number of persons that the clip needs, and the number of persons itself: the answer
+// depends on that only by what is chosen.
+func (e rowMean) least() int64 {
+	return max(int64(math.Ceil(countZ*e.n.Sigma())), int64(math.Ceil(spread*float64(e.clip.Persons()))))
+}
+
+const (
+	// countZ is the number of standard errors that the number of persons has to be.
+	countZ = 3
+	// spread is for persons whose vectors have lengths in more than one octave.
+	spread = 1.4
+	// finer is how many times the persons whom the finer search needs there are where it is taken.
+	finer = 1.4
+)
+
+// searched is the number of persons that a search for c and κ needs.
+func (e rowMean) searched() int64 { return min(e.coarse.Persons(), e.centred.MinPersons()) }
+
+// few reports whether there are too few persons for the finer search.
+func (e rowMean) few(count float64) bool {
+	return count < finer*float64(e.centred.MinPersons())
 }
 
 // AllowsForBias implements estimator.Allowing.
@@ -201,6 +226,7 @@ type frame struct {
 type found struct {
 	guessed bool // no distance stands out
 	alike   bool // none but 0 does
+	none    bool // there is neither c nor κ
 }
 
 // tighter is how much less the κ found has to be than the declared one: the sector of vectors about
@@ -210,12 +236,12 @@ const tighter = 1.2
 // frame returns what is found, or what is declared.
 func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame {
 	if !e.p.Bounded() {
-		c, kappa, found := e.search(n, in)
+		c, kappa, found := e.search(n, in, count)
 		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1), noise: e.noise}
 	}
 	middle, most := e.declared.Middle()
-	if count >= float64(max(e.centred.MinPersons(), 2*e.clip.Persons())) {
-		if c, kappa, found := e.search(n, in); !found.alike && float64(kappa)*tighter <= float64(most) {
+	if count >= float64(max(e.searched(), e.least())) {
+		if c, kappa, found := e.search(n, in, count); !found.alike && !found.none && float64(kappa)*tighter <= float64(most) {
 			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c), noise: e.noise}
 		}
 	}
@@ -226,7 +252,17 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 }
 
 // search releases c and κ.
-func (e rowMean) search(n noise.Noiser, in estimator.Input) (c, kappa int64, how found) {
+func (e rowMean) search(n noise.Noiser, in estimator.Input, count float64) (c, kappa int64, how found) {
+	if e.few(count) {
+		means := e.centred.All(in.Memory, in.Columns[0], in.Columns[1])
+		defer estimator.Free(in.Memory, means)
+		octaves, ok := e.coarse.Release(n, means)
+		if !ok {
+			return 0, 0, found{none: true}
+		}
+		c, kappa, how.alike = octaves.About()
+		return c, kappa, how
+	}
 	c, kappa, ok := e.centred.Found(n, in.Memory, in.Columns[0], in.Columns[1])
 	return c, kappa, found{guessed: !ok, alike: ok && kappa == 1}
 }
@@ -240,6 +276,9 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	f := e.frame(n, in, count)
+	if f.none {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+	}
 	sigma, vector := f.noise.Sigma(), e.vectors(f)
 	radius, losses := f.fixed, []clipping.Loss(nil)
 	if f.fixed == 0 {
