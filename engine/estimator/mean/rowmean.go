@@ -181,17 +181,14 @@ const (
 	// countZ is the number of standard errors that the number of persons has to be.
 	countZ = 3
 	// spread is for persons whose vectors have lengths in more than one octave.
-	spread = 1.4
-	// finer is how many times the persons whom the finer search needs there are where it is taken.
-	finer = 1.4
+	spread = 1.6
+	// two is for persons whose means are in two octaves, which hold some more than half of them.
+	two = 1.3
 )
 
 // searched is the number of persons that a search for c and κ needs.
-func (e rowMean) searched() int64 { return min(e.coarse.Persons(), e.centred.MinPersons()) }
-
-// few reports whether there are too few persons for the finer search.
-func (e rowMean) few(count float64) bool {
-	return count < finer*float64(e.centred.MinPersons())
+func (e rowMean) searched() int64 {
+	return min(int64(math.Ceil(two*float64(e.coarse.Persons()))), e.centred.MinPersons())
 }
 
 // AllowsForBias implements estimator.Allowing.
@@ -227,6 +224,7 @@ type found struct {
 	guessed bool // no distance stands out
 	alike   bool // none but 0 does
 	none    bool // there is neither c nor κ
+	octaves bool // by octaves: c is among the values
 }
 
 // tighter is how much less the κ found has to be than the declared one: the sector of vectors about
@@ -253,7 +251,7 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 
 // search releases c and κ.
 func (e rowMean) search(n noise.Noiser, in estimator.Input, count float64) (c, kappa int64, how found) {
-	if e.few(count) {
+	if count < float64(e.centred.Sure()) {
 		means := e.centred.All(in.Memory, in.Columns[0], in.Columns[1])
 		defer estimator.Free(in.Memory, means)
 		octaves, ok := e.coarse.Release(n, means)
@@ -261,6 +259,7 @@ func (e rowMean) search(n noise.Noiser, in estimator.Input, count float64) (c, k
 			return 0, 0, found{none: true}
 		}
 		c, kappa, how.alike = octaves.About()
+		how.octaves = true
 		return c, kappa, how
 	}
 	c, kappa, ok := e.centred.Found(n, in.Memory, in.Columns[0], in.Columns[1])
@@ -321,7 +320,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	scale := rowWeight * float64(f.kappa)
 	v := min(max(float64(f.c)+scale*ratio, float64(e.centred.Lo)), float64(e.centred.Hi))
 	stdErr := scale * sigma * math.Hypot(1, ratio) / weights
-	if f.guessed && !scalar.Stands(v, stdErr) || !e.p.Bounded() && scalar.Missed(float64(f.c), float64(f.kappa), v, stdErr) {
+	if f.guessed && !scalar.Stands(v, stdErr) || !e.p.Bounded() && !f.octaves && scalar.Missed(float64(f.c), float64(f.kappa), v, stdErr) {
 		return scalar.TooFew(1, scalar.Twice(count))
 	}
 	cut := clipping.CutOfMean(losses, e.centred.Value(float64(f.kappa)))

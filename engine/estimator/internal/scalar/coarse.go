@@ -185,10 +185,32 @@ func (o Octaves) About() (centre, radius int64, alike bool) {
 		sum += o.counts[i] * max(middle*math.Abs(far), math.Abs(near)) * sign(far)
 		persons += o.counts[i]
 	}
-	lo, _ := o.search.ends(o.search.first + o.from)
-	_, hi := o.search.ends(o.search.first + o.to)
+	lo, hi := o.lower(), o.upper()
 	c := math.Round(min(max(sum/max(persons, 1), lo), hi))
 	return int64(c), int64(max(1, math.Ceil(max(hi-c, c-lo)))), o.from == o.to && o.search.first+o.from == 0
 }
+
+// lower and upper are the ends of what is taken for occupied. An outer octave that has fewer
+// persons than the next one is taken to have them near that.
+func (o Octaves) lower() float64 {
+	lo, hi := o.search.ends(o.search.first + o.from)
+	return hi - (hi-lo)*o.filled(o.from, o.from+1)
+}
+
+func (o Octaves) upper() float64 {
+	lo, hi := o.search.ends(o.search.first + o.to)
+	return lo + (hi-lo)*o.filled(o.to, o.to-1)
+}
+
+// filled is the part of an outer octave that its persons are taken to reach.
+func (o Octaves) filled(outer, next int) float64 {
+	if o.from == o.to || o.counts[outer] >= o.counts[next] {
+		return 1
+	}
+	return max(leastFilled, o.counts[outer]/o.counts[next])
+}
+
+// leastFilled is the least part of an octave that is taken for filled.
+const leastFilled = 0.25
 
 func sign(x float64) float64 { return math.Copysign(1, x) }
