@@ -63,6 +63,11 @@ const vectorNormLimit = 1 << 61
 //	replace-one   bounds declared   c 0.13, κ 0.10, C 0.22, sum 0.55
 //	              otherwise         c 0.19, κ 0.14, C 0.25, sum 0.42; n̂ is public or covered (scalar.Shares)
 //
+// With so few persons that these searches may miss (scalar.Centred.Sure), c and κ are read off one
+// histogram of the signed octaves of the means, at the loss of both (scalar.Coarse). Which it is
+// follows from n̂, which is released or public. Under replace-one one person more or less costs the
+// histogram half of its loss, so that n̂ has no more than what half of each search's loss leaves.
+//
 // With declared bounds c and κ are searched for within them. Where n̂ is too small for that, or the
 // κ found is not well under (U−L)/2, they are c = (L+U)/2 and κ = (U−L)/2; with p.MaxRows = M ≤ 4
 // then C = Mκ√(1+w²) takes the place of the search. All steps are charged in either case, so that a
@@ -78,8 +83,9 @@ const vectorNormLimit = 1 << 61
 //
 // Where no distance stands out from the histogram but 0, or the least one, others may hide in the
 // noise: then the interval has no ends (of declared bounds, these are taken). An answer of a centre
-// that is far beyond all values (scalar.Missed), or of a κ that is a guess, is NULL where it does
-// not stand out from its noise.
+// that is far beyond all values (scalar.Missed), of a κ that is a guess, or of octaves on one side
+// of 0, is NULL where it does not stand out from its noise: an octave far out that only noise lifts
+// makes the answer wide.
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, when no norm stands out from the noise, or when the noisy number of rows S₂ is under
@@ -221,7 +227,7 @@ type frame struct {
 
 // found is how a search for κ went.
 type found struct {
-	guessed bool // no distance stands out
+	guessed bool // no distance stands out, or an octave may be one too many
 	alike   bool // none but 0 does
 	none    bool // there is neither c nor κ
 	octaves bool // by octaves: c is among the values
@@ -259,7 +265,7 @@ func (e rowMean) search(n noise.Noiser, in estimator.Input, count float64) (c, k
 			return 0, 0, found{none: true}
 		}
 		c, kappa, how.alike = octaves.About()
-		how.octaves = true
+		how.octaves, how.guessed = true, octaves.OneSign()
 		return c, kappa, how
 	}
 	c, kappa, ok := e.centred.Found(n, in.Memory, in.Columns[0], in.Columns[1])

@@ -21,8 +21,8 @@ import (
 //	replace-one   one bucket loses 1, another gains 1        ℓ2 sensitivity √2, ℓ1 sensitivity 2
 //
 // Choice (post-processing): the window of 1 to 4 buckets that stands out most has to do so at
-// bulkZ; from there, to both sides, each octave that stands out in a window at nearZ, or next to
-// the last one at besideZ, is taken in. The centre is the mean of the octaves' means by their
+// bulkZ; from there, to both sides, each octave within reach that stands out as well, and those
+// next to the last one that do at besideZ, are taken in. The centre is the mean of the octaves' means by their
 // counts, the radius reaches the farther end. Numbers lie somewhere in an octave, so that the
 // radius is up to some four times what a finer search finds; the noise of a mean is as much larger.
 type Coarse struct {
@@ -36,12 +36,12 @@ type Coarse struct {
 
 const (
 	bulkZ   = 4.5
-	nearZ   = 4
 	besideZ = 3
-	// widest is the number of octaves of the widest window, and reach how far beyond the last one
-	// taken in an octave at nearZ may be.
+	// widest is the number of octaves of the widest window, reach by how many the largest numbers
+	// may be beyond it, on either side of 0, and beside how many may be taken in at besideZ.
 	widest = 4
 	reach  = 8
+	beside = 2
 	// coarseFloor are the octaves under one grid step that are told apart.
 	coarseFloor = 3
 )
@@ -120,46 +120,47 @@ func (o *Octaves) occupied() (ok bool) {
 	for width := 1; width <= widest; width++ {
 		limit := o.search.noise.stands(float64(width), bulkZ)
 		for from := 0; from+width <= len(o.counts); from++ {
-			if z := total(o.counts[from:from+width]) / limit; z > best {
+			if z := together(o.counts[from:from+width]) / limit; z > best {
 				best, o.from, o.to, ok = z, from, from+width-1, true
 			}
 		}
 	}
 	if ok {
-		o.to += o.climb(func(i int) float64 { return o.at(o.to + i) })
-		o.from -= o.climb(func(i int) float64 { return o.at(o.from - i) })
+		o.to = o.climb(o.to, 1)
+		o.from = o.climb(o.from, -1)
 	}
 	return ok
 }
 
-// at returns count i, 0 beyond the ends.
-func (o *Octaves) at(i int) float64 {
-	if i < 0 || i >= len(o.counts) {
-		return 0
-	}
-	return o.counts[i]
-}
-
-// climb returns how many octaves are taken in on a side whose octaves are count(1), count(2), …
-func (o *Octaves) climb(count func(int) float64) (far int) {
-	for next := -1; next != far; {
-		next = far
+// climb returns the last octave that is taken in from one on, upwards or downwards.
+func (o *Octaves) climb(at, step int) int {
+	most := reach + max(o.size(o.from), o.size(o.to))
+	for next := at; ; at = next {
 		sum := 0.0
-		for i := 1; i <= reach; i++ {
-			if count(far+i) > o.search.noise.stands(1, nearZ) {
-				next = far + i
+		for i := 1; ; i++ {
+			k := at + i*step
+			if k < 0 || k >= len(o.counts) || o.size(k) > most {
+				break
 			}
-			if sum += count(far + i); i <= 2 && sum > o.search.noise.stands(float64(i), besideZ) {
-				next = max(next, far+i)
+			if o.counts[k] > o.search.noise.stands(1, bulkZ) {
+				next = k
+			}
+			if sum += o.counts[k]; i <= beside && sum > o.search.noise.stands(float64(i), besideZ) {
+				next = max(next*step, k*step) * step
 			}
 		}
-		far, next = next, far
+		if next == at {
+			return at
+		}
 	}
-	return far
 }
 
-func total(x []float64) (sum float64) {
-	for _, v := range x {
+// size is the number of an octave, whatever its sign.
+func (o *Octaves) size(i int) int { return max(o.search.first+i, -o.search.first-i) }
+
+// together is the sum of counts.
+func together(counts []float64) (sum float64) {
+	for _, v := range counts {
 		sum += v
 	}
 	return sum
@@ -188,6 +189,11 @@ func (o Octaves) About() (centre, radius int64, alike bool) {
 	lo, hi := o.lower(), o.upper()
 	c := math.Round(min(max(sum/max(persons, 1), lo), hi))
 	return int64(c), int64(max(1, math.Ceil(max(hi-c, c-lo)))), o.from == o.to && o.search.first+o.from == 0
+}
+
+// OneSign reports whether all octaves that stand out are on one side of 0, or at it.
+func (o Octaves) OneSign() bool {
+	return o.search.first+o.from >= 0 || o.search.first+o.to <= 0
 }
 
 // lower and upper are the ends of what is taken for occupied. An outer octave that has fewer
