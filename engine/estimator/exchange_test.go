@@ -24,7 +24,7 @@ func exchanged(t *testing.T, v variant, e estimator.Estimator, tries int) *big.R
 	worst := new(big.Rat)
 	for range tries {
 		db := database(r, v, e, true)
-		full := &stattest.Recorder{Answer: answers(r, n, true)}
+		full := &stattest.Recorder{Answer: answers(r, n, true, e.MinPersons())}
 		e.Release(full, input(e, db, v.p.MaxRows))
 		for k := range db {
 			for _, other := range []person{mirror(db[k]), anyone(r), anyone(r)} {

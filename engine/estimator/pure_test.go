@@ -111,7 +111,7 @@ func worstPure(t *testing.T, v variant, e estimator.Estimator, tries int, enough
 			break
 		}
 		db := database(r, v, e, valued)
-		full := &stattest.Recorder{Answer: answers(r, n, !v.p.Sized)}
+		full := &stattest.Recorder{Answer: answers(r, n, !v.p.Sized, e.MinPersons())}
 		e.Release(full, input(e, db, v.p.MaxRows))
 		for _, other := range neighbours(r, v, db, valued) {
 			less := full.Replay(t)

@@ -12,10 +12,14 @@ import (
 	"scrim/internal/stattest"
 )
 
-// answers returns forced answers: the number of persons looks large where it is asked for first.
-func answers(r *rand.Rand, n noise.Noiser, counted bool) func(int, *big.Int, *big.Int) *big.Int {
-	if !counted {
+// answers returns forced answers: the number of persons looks large where it is asked for first, or
+// as if it were least, where what serves few persons is asked.
+func answers(r *rand.Rand, n noise.Noiser, counted bool, least int64) func(int, *big.Int, *big.Int) *big.Int {
+	switch {
+	case !counted:
 		return stattest.Forced(r, n, nil, 4)
+	case r.IntN(3) == 0:
+		return stattest.Forced(r, n, big.NewInt(least), 4)
 	}
 	return stattest.Forced(r, n, big.NewInt(1<<40), 4)
 }
@@ -62,14 +66,15 @@ func mirror(p person) person {
 }
 
 // database returns a few random persons, and, where their number is public, enough others for an
-// answer: it is exact there, and cannot be forced. valued says that everybody must have a value.
+// answer, of a search for few persons or of one for more: it is exact there, and cannot be forced.
+// valued says that everybody must have a value.
 func database(r *rand.Rand, v variant, e estimator.Estimator, valued bool) []person {
 	db := make([]person, 1+r.IntN(4))
 	for i := range db {
 		db[i] = anyone(r)
 	}
 	if v.p.Sized {
-		db = append(db, slices.Repeat([]person{{rows: 1, sum: 3, lo: 9, median: 3}}, int(e.MinPersons()))...)
+		db = append(db, slices.Repeat([]person{{rows: 1, sum: 3, lo: 9, median: 3}}, int(e.MinPersons())*(1+5*r.IntN(2)))...)
 	}
 	for i := range db {
 		if valued && db[i].rows < 1 {
@@ -118,7 +123,7 @@ func worstLoss(t *testing.T, v variant, e estimator.Estimator, tries int, enough
 			break
 		}
 		db := database(r, v, e, valued)
-		full := &stattest.Recorder{Answer: answers(r, n, !v.p.Sized)}
+		full := &stattest.Recorder{Answer: answers(r, n, !v.p.Sized, e.MinPersons())}
 		e.Release(full, input(e, db, v.p.MaxRows))
 		for _, other := range neighbours(r, v, db, valued) {
 			less := full.Replay(t)

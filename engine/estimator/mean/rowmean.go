@@ -16,6 +16,7 @@ type rowMean struct {
 	p        estimator.Params
 	n        scalar.Persons
 	centred  scalar.Centred // the search for c and κ
+	coarse   scalar.Coarse  // the same with fewer persons
 	declared scalar.Centred // those of declared bounds, Bounded where there are any
 	whole    firstLook      // with all of the loss that is left
 	first    firstLook      // with a part of it, the other being that of second
@@ -86,6 +87,11 @@ const vectorNormLimit = 1 << 61
 // Without a second look the first has what both have, C and sum each, so that the steps have the
 // same loss together either way.
 //
+// With so few persons that these searches may miss (scalar.Centred.Sure), c and κ are read off one
+// histogram of the signed octaves of the means, at the loss of both (scalar.Coarse). Which it is
+// follows from n̂, which is released or public. Under replace-one one person more or less costs the
+// histogram half of its loss, so that n̂ has no more than what half of each search's loss leaves.
+//
 // With declared bounds c and κ are searched for within them. Where n̂ is too small for that, or the
 // κ found is not well under (U−L)/2, they are c = (L+U)/2 and κ = (U−L)/2; with p.MaxRows = M ≤ 4
 // then C = Mκ√(1+w²) takes the place of the search. All steps are charged in either case, so that a
@@ -101,8 +107,9 @@ const vectorNormLimit = 1 << 61
 //
 // Where no distance stands out from the histogram but 0, or the least one, others may hide in the
 // noise: then the interval has no ends (of declared bounds, these are taken). An answer of a centre
-// that is far beyond all values (scalar.Missed), or of a κ that is a guess, is NULL where it does
-// not stand out from its noise.
+// that is far beyond all values (scalar.Missed), of a κ that is a guess, or of octaves on one side
+// of 0, is NULL where it does not stand out from its noise: an octave far out that only noise lifts
+// makes the answer wide.
 //
 // With p.MaxRows = 1 rows are persons and the answer is that of NewMean. TooFew when n̂ is under
 // MinPersons, when no norm stands out from the noise, or when the noisy number of rows S₂ is under
@@ -117,7 +124,9 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	e := rowMean{p: p}
 	var parts []float64
 	e.n, parts = e.shares().Of(p, 1)
-	e.centred = scalar.NewCentred(scalar.Open(p), parts[0], parts[1])
+	open := scalar.Open(p)
+	e.centred = scalar.NewCentred(open, parts[0], parts[1])
+	e.coarse = scalar.NewCoarse(open, e.centred.Means, (parts[0]+parts[1])*(1-1e-12))
 	e.whole, e.first = e.look(parts[2]+parts[4], parts[3]+parts[5]), e.look(parts[2], parts[3])
 	e.second = secondLook{p, parts[4], parts[5]}
 	if p.Bounded() {
@@ -167,7 +176,7 @@ func (e rowMean) shares() scalar.Shares {
 	s := scalar.Shares{
 		AddRemove: []float64{5, 17, 13, 13, 16, 12, 24}, ReplaceOne: []float64{19, 14, 13, 17, 12, 25},
 		Joining: []float64{
-			scalar.JoiningMedian, scalar.JoiningHistogram, scalar.JoiningHistogram, last, scalar.JoiningHistogram, scalar.JoiningInterval,
+			scalar.JoiningHistogram, scalar.JoiningHistogram, scalar.JoiningHistogram, last, scalar.JoiningHistogram, scalar.JoiningInterval,
 		},
 	}
 	if e.p.Bounded() {
@@ -192,9 +201,29 @@ func (e rowMean) MinPersons() int64 {
 	case e.fixed > 0:
 		return max(e.n.Enough(), int64(math.Ceil(4*e.whole.narrow.Sigma()*e.fixed/(rowWeight*(1<<scalar.BallBits)))))
 	case e.p.Bounded():
-		return max(e.n.Enough(), e.whole.clip.Persons())
+		return e.least()
 	}
-	return max(e.n.Enough(), e.needed())
+	return max(e.least(), e.searched())
+}
+
+// least is the number of persons that the clip needs, and the number of persons itself: the answer
+// depends on that only by what is chosen.
+func (e rowMean) least() int64 {
+	return max(int64(math.Ceil(countZ*e.n.Sigma())), int64(math.Ceil(spread*float64(e.whole.clip.Persons()))))
+}
+
+const (
+	// countZ is the number of standard errors that the number of persons has to be.
+	countZ = 3
+	// spread is for persons whose vectors have lengths in more than one octave.
+	spread = 1.6
+	// two is for persons whose means are in two octaves, which hold some more than half of them.
+	two = 1.3
+)
+
+// searched is the number of persons that a search for c and κ needs.
+func (e rowMean) searched() int64 {
+	return min(int64(math.Ceil(two*float64(e.coarse.Persons()))), e.centred.MinPersons())
 }
 
 // needed is the number of persons that the searches need.
@@ -229,8 +258,10 @@ type frame struct {
 
 // found is how a search for κ went.
 type found struct {
-	guessed bool // no distance stands out
+	guessed bool // no distance stands out, or an octave may be one too many
 	alike   bool // none but 0 does
+	none    bool // there is neither c nor κ
+	octaves bool // by octaves: c is among the values
 }
 
 // tighter is how much less the κ found has to be than the declared one: the sector of vectors about
@@ -240,12 +271,12 @@ const tighter = 1.2
 // frame returns what is found, or what is declared.
 func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame {
 	if !e.p.Bounded() {
-		c, kappa, found := e.search(n, in)
+		c, kappa, found := e.search(n, in, count)
 		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1)}
 	}
 	middle, most := e.declared.Middle()
-	if count >= float64(max(e.centred.MinPersons(), 2*e.whole.clip.Persons())) {
-		if c, kappa, found := e.search(n, in); !found.alike && float64(kappa)*tighter <= float64(most) {
+	if count >= float64(max(e.searched(), e.least())) {
+		if c, kappa, found := e.search(n, in, count); !found.alike && !found.none && float64(kappa)*tighter <= float64(most) {
 			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c)}
 		}
 	}
@@ -253,7 +284,18 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 }
 
 // search releases c and κ.
-func (e rowMean) search(n noise.Noiser, in estimator.Input) (c, kappa int64, how found) {
+func (e rowMean) search(n noise.Noiser, in estimator.Input, count float64) (c, kappa int64, how found) {
+	if count < float64(e.centred.Sure()) {
+		means := e.centred.All(in.Memory, in.Columns[0], in.Columns[1])
+		defer estimator.Free(in.Memory, means)
+		octaves, ok := e.coarse.Release(n, means)
+		if !ok {
+			return 0, 0, found{none: true}
+		}
+		c, kappa, how.alike = octaves.About()
+		how.octaves, how.guessed = true, octaves.OneSign()
+		return c, kappa, how
+	}
 	c, kappa, ok := e.centred.Found(n, in.Memory, in.Columns[0], in.Columns[1])
 	return c, kappa, found{guessed: !ok, alike: ok && kappa == 1}
 }
@@ -266,6 +308,9 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		return scalar.TooFew(1, e.MinPersons())
 	}
 	f := e.frame(n, in, count)
+	if f.none {
+		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+	}
 	look, twice := e.whole, e.twice(f, count)
 	if twice {
 		look = e.first
@@ -274,7 +319,7 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if !ok {
 		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
-	if f.guessed && !scalar.Stands(a.value, a.noise) || !e.p.Bounded() && scalar.Missed(float64(f.c), float64(f.kappa), a.value, a.noise) {
+	if f.guessed && !scalar.Stands(a.value, a.noise) || !e.p.Bounded() && !f.octaves && scalar.Missed(float64(f.c), float64(f.kappa), a.value, a.noise) {
 		return scalar.TooFew(1, scalar.Twice(count))
 	}
 	if twice {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/internal/stattest"
@@ -110,25 +111,35 @@ func TestSecondLookAllowsForItsClip(t *testing.T) {
 	stattest.Reject(t, stattest.Coverage("the noise alone", bare, runs, level))
 }
 
-// TestStepsHaveOneLoss: one look costs what two do.
+// TestStepsHaveOneLoss: whichever steps follow from the number of persons, they have one loss, and
+// the account is told of those that cost the most at every order.
 func TestStepsHaveOneLoss(t *testing.T) {
-	for _, p := range []estimator.Params{{Rho: 0.3}, {Rho: 0.3, Relation: estimator.ReplaceOne}, {Epsilon: 0.7}} {
+	for _, p := range []estimator.Params{{Rho: 0.3}, {Rho: 0.3, Relation: estimator.ReplaceOne, Sized: true}, {Epsilon: 0.7}} {
 		p.Grid = estimator.Grid{Step: 1, Lo: -1000, Hi: 1000}
 		made, err := NewRowMean(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := made.(rowMean)
-		loss := func(steps []estimator.Step) (sum float64) {
-			for _, s := range steps {
-				sum += s.Rho + s.Epsilon
-			}
-			return sum
+		few, many := fewest{e}, fine{e}
+		if a, b := lossOf(few.Steps()), lossOf(e.Steps()); a > p.Rho+p.Epsilon || b > p.Rho+p.Epsilon || math.Abs(a/b-1) > 1e-9 {
+			t.Errorf("%+v: the fewest steps cost %v, all %v", p, a, b)
 		}
-		two := loss(e.Steps())
-		one := loss(append(append(e.n.Steps(), e.centred.Steps()...), e.whole.clip.Step(""), e.whole.noise.Step(estimator.Step{})))
-		if two > p.Rho+p.Epsilon || one > p.Rho+p.Epsilon || math.Abs(one/two-1) > 1e-9 {
-			t.Errorf("%+v: two looks cost %v, one %v", p, two, one)
+		told, drawn := privacy.CurveOf(e.Events()), privacy.CurveOf(estimator.StepEvents(many))
+		for _, order := range []float64{0.5, 1, 7, 31, 200} {
+			if a, b := told.At(order), drawn.At(order); a < b {
+				t.Errorf("%+v: at order 1+%v the account is told of %v, and all steps cost %v", p, order, a, b)
+			}
 		}
 	}
+}
+
+// fine has the steps of many persons.
+type fine struct{ rowMean }
+
+func lossOf(steps []estimator.Step) (sum float64) {
+	for _, s := range steps {
+		sum += s.Rho + s.Epsilon
+	}
+	return sum
 }
