@@ -52,7 +52,7 @@ func (r release) few(n noise.Noiser, in *estimator.Block, needed int64) estimato
 			from := g*len(r.counts.p.Aggregates) + at
 			e.Values[g*size+k], e.StdErr[g*size+k] = own.Values[from], own.StdErr[from]
 			if e.Error.Noise != nil {
-				e.Error.Noise[g*size+k] = own.StdErr[from]
+				e.Error.Noise[g*size+k], e.Error.Raw[g*size+k] = own.StdErr[from], own.Values[from]
 			}
 			e.Error.Cut[g*size+k] = own.Error.Cut[from]
 		}

@@ -21,6 +21,8 @@ import (
 const (
 	spreadQuantile = 0.75
 	spreadMost     = 4
+	farKappa       = 3
+	weightMost     = 4
 )
 
 // search holds the looks at one part: losses 0 where there is none.
@@ -84,8 +86,9 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 }
 
 // findSpread releases κ: a quantile, or the mean, of ‖differences‖/‖rows‖ over groups, one number a
-// person, of persons with a row.
-func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
+// person, of persons with a row; and what the rows weigh, as a difference of them that counts as
+// much.
+func (s search) findSpread(n noise.Noiser, l layout, v measured, c cost) (kappa, weight float64) {
 	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
 	defer func() { estimator.Free(v.Memory, spreads) }()
 	for q := v.squares; len(q) > 0; q = q[l.width:] {
@@ -103,12 +106,16 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 		}
 	}
 	usual := s.spread.Quantile(noisy, max(all, 1), spreadQuantile)
-	kappa := max(1, usual, min(sum/max(count, 1), spreadMost*usual))
+	kappa = max(1, usual, min(sum/max(count, 1), spreadMost*usual))
 	if s.declared() {
 		_, most := s.reached()
 		kappa = min(kappa, most)
 	}
-	return kappa
+	far, seen := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
+	if !seen {
+		return kappa, kappa
+	}
+	return kappa, kappa * min(max(1, math.Sqrt(far.radius/(farKappa*kappa))), weightMost)
 }
 
 // findScale releases the radius that a part would have alone; ok is false if no norm stands out.
@@ -150,13 +157,13 @@ func (l layout) spread(columns []float64) []float64 {
 	return out
 }
 
-// weights returns the columns' weights before scales, given the κ of means.
-func (l layout) weights(kappas []float64) []float64 {
+// weights returns the columns' weights before scales, given those of the rows of means.
+func (l layout) weights(rows []float64) []float64 {
 	w := make([]float64, l.width)
 	for k, p := range l.parts {
 		w[p.first] = 1
 		if p.Measure.mean() {
-			w[p.first+1] = kappas[k] * kappas[k]
+			w[p.first+1] = rows[k] * rows[k]
 		}
 	}
 	return w

@@ -161,12 +161,13 @@ func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) release
 // bounds they are those of the bounds where count persons are too few to search.
 func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
 	l := r.layout
-	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
+	centres, rows := make([]centring, len(l.parts)), make([]float64, len(l.parts))
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
 		case s.declared() && count < s.wants():
-			centres[k], kappas[k] = s.reached()
+			centres[k], rows[k] = s.reached()
+			centres[k].kappa = rows[k]
 		default:
 			centres[k] = s.findCentre(n, l, some)
 		}
@@ -176,13 +177,13 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 	if some != in {
 		looked = l.measure(some, centres)
 	}
+	own := newCost(r.p.Groups, r.factor2, r.sum)
 	for k, s := range r.searches {
-		if s.Measure.mean() && kappas[k] == 0 {
-			kappas[k] = s.findSpread(n, l, looked)
+		if s.Measure.mean() && rows[k] == 0 {
+			centres[k].kappa, rows[k] = s.findSpread(n, l, looked, own)
 		}
-		centres[k].kappa = kappas[k]
 	}
-	return all, centres, l.weights(kappas)
+	return all, centres, l.weights(rows)
 }
 
 // unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power
