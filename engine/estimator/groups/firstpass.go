@@ -88,7 +88,7 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 // findSpread releases κ: a quantile, or the mean, of ‖differences‖/‖rows‖ over groups, one number a
 // person, of persons with a row; and what the rows weigh, as a difference of them that counts as
 // much.
-func (s search) findSpread(n noise.Noiser, l layout, v measured, c cost) (kappa, weight float64) {
+func (s search) findSpread(n noise.Noiser, l layout, v measured, centre centring, count float64, c cost) (kappa, weight float64) {
 	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
 	defer func() { estimator.Free(v.Memory, spreads) }()
 	for q := v.squares; len(q) > 0; q = q[l.width:] {
@@ -97,34 +97,46 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured, c cost) (kappa,
 		}
 	}
 	noisy := s.spread.Release(n, spreads)
-	count, sum, all := 0.0, 0.0, 0.0
-	top, _ := s.spread.Top(noisy)
-	for i, c := range noisy {
-		all += c
-		if i <= top {
-			count, sum = count+c, sum+c*s.spread.Edge(float64(i)-0.5)
-		}
+	usual := s.spread.QuantileAbout(noisy, max(count, 1), spreadQuantile, math.Abs(float64(centre.centre)))
+	kappa = max(1, usual)
+	top, seen := s.spread.Top(noisy)
+	if seen {
+		kappa = max(kappa, min(s.mean(noisy[:top+1]), spreadMost*usual))
 	}
-	usual := s.spread.Quantile(noisy, max(all, 1), spreadQuantile)
-	kappa = max(1, usual, min(sum/max(count, 1), spreadMost*usual))
 	if s.declared() {
 		_, most := s.reached()
 		kappa = min(kappa, most)
 	}
-	far, seen := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
 	if !seen {
+		return kappa, kappa
+	}
+	far, ok := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
+	if !ok {
 		return kappa, kappa
 	}
 	return kappa, kappa * min(max(1, math.Sqrt(far.radius/(farKappa*kappa))), weightMost)
 }
 
-// findScale releases the radius that a part would have alone; ok is false if no norm stands out.
+// mean is that of the spreads by noisy counts.
+func (s search) mean(noisy []float64) float64 {
+	count, sum := 0.0, 0.0
+	for i, c := range noisy {
+		count, sum = count+c, sum+c*s.spread.Edge(float64(i)-0.5)
+	}
+	return sum / max(count, 1)
+}
+
+// findScale releases the radius that a part would have alone; ok is false if no norm stands out. A
+// mean then has that of a row twice as far as its rows weigh: a scale is only a weight.
 func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float64, c cost, limit float64) (radius float64, ok bool) {
 	own := make([]float64, l.width)
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
 	norms := l.norms(v.Memory, v.squares, own)
 	defer estimator.Free(v.Memory, norms)
 	found, ok := c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
+	if !ok && s.Measure.mean() {
+		return min(2*math.Sqrt(own[s.first+1]), limit), true
+	}
 	return found.radius, ok
 }
 

@@ -180,7 +180,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 	own := newCost(r.p.Groups, r.factor2, r.sum)
 	for k, s := range r.searches {
 		if s.Measure.mean() && rows[k] == 0 {
-			centres[k].kappa, rows[k] = s.findSpread(n, l, looked, own)
+			centres[k].kappa, rows[k] = s.findSpread(n, l, looked, centres[k], min(count, r.looked), own)
 		}
 	}
 	return all, centres, l.weights(rows)
