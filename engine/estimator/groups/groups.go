@@ -17,10 +17,9 @@ type release struct {
 	layout   layout
 	counting bool           // there is a number of persons: something other than counts is told
 	persons  scalar.Persons // their number, where counting
-	// of the counts alone, for too few persons; nil if there are none or nothing else
-	counts   *release
-	searches []search // one for each part
-	looked   float64  // persons that do for the searches of centres and spreads
+	rest     *release       // of what is told of too few persons; nil if there is none
+	searches []search       // one for each part
+	looked   float64        // persons that do for the searches of centres and spreads
 	factor2  int64
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
@@ -66,18 +65,19 @@ type release struct {
 // What the radius is expected to take from a count or a sum is added, and the error says what it
 // may be (lost.go); they may be negative. A mean is NaN where its noisy number of rows (of persons,
 // for PersonMean) is under 3 standard deviations. Where n̂ is too small for the searches, or no
-// norm stands out from the noise, sums and means are NaN and the counts are answered with what is
-// left of the loss. It is TooFew where there are no counts, or where no norm of theirs stands out
-// either and the public limit of norms is not narrow.
+// norm stands out from the noise, means are NaN and the others are answered with what is left of the
+// loss; where that does not do for sums either, the counts are. It is TooFew where there is nothing
+// else, or where no norm stands out of that either and the public limit of norms is not narrow.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return build(p), nil
+	return build(p, false), nil
 }
 
-// build makes the release of checked parameters.
-func build(p Params) release {
+// build makes the release of checked parameters; counted says that the number of persons is
+// released elsewhere.
+func build(p Params, counted bool) release {
 	l := newLayout(p)
 	r := release{p: p, layout: l, factor2: block.Factor2(p.Relation, l.nonNegative()), delta2: firstpass.Delta2(p.Relation, false)}
 	for _, a := range p.Aggregates {
@@ -86,10 +86,10 @@ func build(p Params) release {
 	if p.MaxGroups == 1 && len(l.parts) == 1 && l.unit(l.parts[0]) {
 		r.fixed = 1
 	}
-	r.share()
+	r.share(counted)
 	r.looked = r.enoughLooked()
 	if r.counting {
-		r.counts = countsOf(p, r.sum)
+		r.rest = restOf(p, r.sum)
 	}
 	return r
 }
@@ -113,19 +113,27 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if r.layout.dim == 0 {
 		return estimator.Estimate{}
 	}
-	needed, count := r.enough(), 0.0
+	count := 0.0
 	if r.counting {
 		count = r.persons.Release(n, in.Vectors.Persons())
+	}
+	return r.of(n, in.Vectors, count)
+}
+
+// of is the release where count is the released number of persons, 0 where it is not wanted.
+func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimator.Estimate {
+	needed := r.enough()
+	if r.counting {
 		if count < float64(r.least()) {
-			return r.few(n, in.Vectors, needed)
+			return r.few(n, in, count, needed)
 		}
 		needed = scalar.Twice(count)
 	}
-	some := r.some(n, in.Vectors, count)
-	b, centres, weights := r.measured(n, in.Vectors, some, count)
+	some := r.some(n, in, count)
+	b, centres, weights := r.measured(n, in, some, count)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
-		return r.few(n, in.Vectors, needed)
+		return r.few(n, in, count, needed)
 	}
 	v := vectors{measured: b, weights: r.layout.spread(weights)}
 	least, c := r.unit(), newCost(r.layout.dim, r.factor2, r.first+r.sum)
@@ -140,7 +148,7 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	radius, ok := r.radius(n, v.Memory, v.norms, c, least, limit)
 	switch {
 	case !ok && r.counting:
-		return r.few(n, in.Vectors, needed)
+		return r.few(n, in, count, needed)
 	case !ok:
 		return scalar.TooFew(r.p.Groups*len(r.layout.parts), seen(r.histogram()))
 	case r.planned:
