@@ -98,23 +98,20 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured, centre centring
 	}
 	noisy := s.spread.Release(n, spreads)
 	usual := s.spread.QuantileAbout(noisy, max(count, 1), spreadQuantile, math.Abs(float64(centre.centre)))
-	kappa = max(1, usual)
-	top, seen := s.spread.Top(noisy)
-	if seen {
-		kappa = max(kappa, min(s.mean(noisy[:top+1]), spreadMost*usual))
-	}
+	most, top, seen := math.Inf(1), 0, false
 	if s.declared() {
-		_, most := s.reached()
-		kappa = min(kappa, most)
+		_, most = s.reached()
 	}
-	if !seen {
+	kappa = min(max(1, usual), most)
+	if top, seen = s.spread.Top(noisy); !seen {
 		return kappa, kappa
 	}
+	kappa = min(max(kappa, min(s.mean(noisy[:top+1]), spreadMost*usual)), most)
 	far, ok := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
 	if !ok {
 		return kappa, kappa
 	}
-	return kappa, kappa * min(max(1, math.Sqrt(far.radius/(farKappa*kappa))), weightMost)
+	return kappa, min(kappa*min(max(1, math.Sqrt(far.radius/(farKappa*kappa))), weightMost), most)
 }
 
 // mean is that of the spreads by noisy counts.

@@ -2,6 +2,7 @@ package groups
 
 import (
 	"math"
+	"slices"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -141,7 +142,7 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 		s := r.shapeOf(r.findProfile(n, some))
 		v.weights, c = s.by(v.weights), s.cost(c)
 		v.norms = v.normsBy(&r.layout, v.weights)
-		least, limit = least*planScale, limit*planScale*shapeLimit
+		least, limit = least*planScale, min(limit*planScale*shapeLimit, r.farthestBy(v.weights))
 	} else {
 		v.norms = r.layout.norms(b.Memory, b.squares, weights)
 	}
@@ -278,4 +279,21 @@ func (r release) farthest() float64 {
 		sum += f * f
 	}
 	return math.Sqrt(sum)
+}
+
+// farthestBy is a public limit of the norms by weights of the coordinates that are released.
+func (r release) farthestBy(weights []float64) float64 {
+	sum := 0.0
+	for _, p := range r.layout.parts {
+		own := make([]float64, 0, r.p.Groups)
+		for at := p.first; at < len(weights); at += r.layout.width {
+			own = append(own, weights[at])
+		}
+		slices.Sort(own)
+		f := r.layout.farthest(p, 1)
+		for _, w := range own[len(own)-int(r.most()):] {
+			sum += f * f * w
+		}
+	}
+	return math.Sqrt(sum) * (1 + 0x1p-20)
 }
