@@ -70,7 +70,9 @@ func (r release) blank() estimator.Estimate {
 	n := r.p.Groups * len(r.layout.parts)
 	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n), Error: &estimator.Error{Form: estimator.Quotient}}
 	if slices.ContainsFunc(r.layout.parts, func(p part) bool { return p.Measure.mean() }) {
-		e.Error.Noise, e.Error.Under, e.Error.Centre, e.Error.Raw = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+		for _, x := range []*[]float64{&e.Error.Noise, &e.Error.Under, &e.Error.Centre, &e.Error.Raw, &e.Error.Common} {
+			*x = make([]float64, n)
+		}
 	}
 	return e
 }

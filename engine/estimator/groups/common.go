@@ -5,7 +5,7 @@ import "math"
 // A group of few rows says little of its mean by itself, and the means of the others say something.
 // Groups are taken to be drawn from a common law:
 //
-//	mean of group g   θ_g ~ N(μ, τ²), or, a tenth of the groups, farther: N(μ, (4τ)² + (κ/2)²)
+//	mean of group g   θ_g ~ N(μ, τ²), or, a tenth of the groups, farther: N(μ, (4τ)² + (0.6κ)²)
 //	its answer        (differences, rows) = (θ_g·N_g, N_g) + noise
 //
 // μ and τ are not known: τ is one of several sizes, from twice κ, how far a row is from the centre,
@@ -32,13 +32,13 @@ const (
 const (
 	outliers     = 0.1
 	outlierTimes = 4
-	outlierKappa = 0.5
+	outlierKappa = 0.6
 )
 
 // The sizes of τ are κ·2^largestSpread, halved each.
 const (
 	largestSpread = 1
-	spreads       = 8
+	spreads       = 6
 )
 
 // groupSum is what is released of a group for its mean: the differences from the centre and the
@@ -134,7 +134,7 @@ func (c common) given(s groupSum) (mean, stdDev float64, ok bool) {
 			continue
 		}
 		if s.stands() >= commonZ {
-			add(l, s.rows, s.variance(l.mean*l.mean+l.spread*l.spread), 0)
+			add(l, s.rows, s.variance(s.differences*s.differences/(s.rows*s.rows)), 0)
 			continue
 		}
 		for i := -rowSteps; i <= rowSteps; i++ {

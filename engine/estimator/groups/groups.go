@@ -176,7 +176,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 		case !s.Measure.mean():
 		case s.declared() && count < s.wants():
 			centres[k], rows[k] = s.reached()
-			centres[k].kappa = rows[k]
+			centres[k].kappa, centres[k].weight = rows[k], rows[k]
 		default:
 			centres[k] = s.findCentre(n, l, some)
 		}
@@ -190,6 +190,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 	for k, s := range r.searches {
 		if s.Measure.mean() && rows[k] == 0 {
 			centres[k].kappa, rows[k] = s.findSpread(n, l, looked, centres[k], min(count, r.looked), own)
+			centres[k].weight = rows[k]
 		}
 	}
 	return all, centres, l.weights(rows)

@@ -14,6 +14,10 @@ const (
 	leastRows = 1
 )
 
+// shrunkWider is how much wider than the law says the interval of a group is that the law answers
+// for: the law is not known, and mixtures of normal laws have longer tails than one.
+const shrunkWider = 1.2
+
 // leastFilled is how many times as many rows as a mean has may be counted beside it for counts to
 // tell that a group has rows.
 const leastFilled = 1.25
@@ -35,16 +39,16 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 			e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(sum.sigmaRows))))
 		}
 		p.tell(e, g*len(r.layout.parts)+k, m, c)
-		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.kappa), sum.rows, all)
+		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, all)
 	}
 }
 
 // groupMean is a group's mean in units of the part's means from the centre.
 type groupMean struct {
-	value, raw   float64 // as shown, and what its interval is about
-	stdErr       float64
-	noise, under float64 // of the ratio: of the differences and of the rows, over the rows
-	alone, known bool    // by its own ratio
+	value, raw    float64 // as shown, and what its interval is about
+	stdErr        float64
+	noise, under  float64 // of the ratio: of the differences and of the rows, over the rows
+	known, common bool    // common: there is no interval of its own ratio
 }
 
 // countsBeside returns what tells of a group whether it has rows by counts in the same release:
@@ -83,7 +87,7 @@ func (c common) mean(s groupSum, counted bool) groupMean {
 		own.value = min(max(mean, own.raw-own.stdErr), own.raw+own.stdErr)
 		return own
 	}
-	return groupMean{value: mean, raw: mean, stdErr: stdDev, noise: stdDev, known: true}
+	return groupMean{value: mean, raw: mean, stdErr: stdDev, noise: shrunkWider * stdDev, known: true, common: true}
 }
 
 // tell sets value to of an estimate.
@@ -95,6 +99,9 @@ func (p part) tell(e *estimator.Estimate, to int, m groupMean, c centring) {
 	e.Values[to], x.Raw[to] = value(m.value), value(m.raw)
 	e.StdErr[to], x.Noise[to], x.Under[to] = p.means.Value(m.stdErr), p.means.Value(m.noise), m.under
 	x.Centre[to] = p.means.Value(float64(c.centre))
+	if m.common {
+		x.Common[to] = 1
+	}
 }
 
 // enoughRows is the noisy number of rows or persons of a group from which a mean is shown.
