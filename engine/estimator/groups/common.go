@@ -13,8 +13,9 @@ import "math"
 // tell for each τ (the normal model with random effects and restricted likelihood). All of it
 // follows from released numbers.
 //
-//	rows of 4 standard deviations and more   the mean of θ_g given all that, at most one standard error from the group's own ratio; the interval is the ratio's
-//	of 2 and more                            mean and standard deviation of θ_g given all that
+//	rows of 4 standard deviations and more   the mean of θ_g given all that, at most one standard
+//	                                         error from the group's own ratio, whose interval it has
+//	of 2 and more, or counted                mean and standard deviation of θ_g given all that
 //
 // So the interval of a group that has rows enough holds whatever the other groups are. That of one
 // that has not holds as far as the group is one of them: that is what the outliers allow for, and

@@ -46,7 +46,7 @@ func meansLaws() []meansLaw {
 	}
 }
 
-// sumsOf draws the released sums of groups whose rows, in standard deviations of their noise, fall by
+// sumsOf draws the released sums of groups whose rows, in standard deviations of noise, fall by
 // a Zipf law from most.
 func sumsOf(r *rand.Rand, means []float64, most float64) []groupSum {
 	const sigma = 10

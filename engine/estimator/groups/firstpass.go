@@ -15,9 +15,14 @@ import (
 // half of that weight is best (mean.NewRowMean), where the centre is the mean's own; a group's mean
 // differs from the centre of all, and a group of few rows is answered by its number of rows. κ >=
 // 1, so a person with a row has a norm of at least 1.
+//
+// Of skewed values the differences' own radius D is many κ, set by few persons. With weight w² the
+// noise of a mean that is r from the centre has a variance in proportion to (D² + w²)·(1 + r²/w²),
+// which is least at w = √(r·D): with r a third of κ that is κ·√(D/3κ), where it is more than κ.
 
 // spreadQuantile is the quantile of the persons' spreads that κ is; it is their mean where that is
-// greater, as it is of heavy tails, up to spreadMost times the quantile.
+// greater, as it is of heavy tails, up to spreadMost times the quantile. A row weighs as much as
+// √(D/(farKappa·κ)) of κ, from one to weightMost.
 const (
 	spreadQuantile = 0.75
 	spreadMost     = 4

@@ -57,18 +57,21 @@ type release struct {
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
 // 1/scale², so that the aggregates use the allowance C alike, and a mean's number of rows is
-// weighed with κ (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
+// weighed with κ or more (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
 // one vector a person; the loss of all is Rho, in either relation, and however many groups a person
 // is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
 // What the radius is expected to take from a count or a sum is added, and the error says what it
-// may be (lost.go); they may be negative. A mean is NaN where its noisy number of rows (of persons,
-// for PersonMean) is under 3 standard deviations. Where n̂ is too small for the searches, or no
-// norm stands out from the noise, means are NaN and the others are answered with what is left of the
-// loss; where that does not do for sums either, the counts are. It is TooFew where there is nothing
-// else, or where no norm stands out of that either and the public limit of norms is not narrow.
+// may be (lost.go); they may be negative. A mean leans on those of all groups (common.go), and is
+// NaN where its noisy number of rows (of persons, for PersonMean) is under 2 standard deviations
+// and no count beside it tells that there are rows, or under 3 where no group has rows enough.
+//
+// Where n̂ is too small for the searches, or no norm stands out from the noise, means are NaN and
+// the others are answered with what is left of the loss; where that does not do for sums either,
+// the counts are. It is TooFew where there is nothing else, or where no norm stands out of that
+// either and the public limit of norms is not narrow.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err

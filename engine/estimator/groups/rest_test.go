@@ -43,7 +43,7 @@ func TestSumsOfFewPersons(t *testing.T) {
 				t.Errorf("%v: sums %v ± %v of %d persons", relation, v, s, persons)
 			}
 		}
-		if t.Logf("%v: of 40 without means %d, %d of them with sums", relation, counts, sums); sums < 3 || counts < sums+3 {
+		if t.Logf("%v: of 40 without means %d, %d of them with sums", relation, counts, sums); sums < 3 || counts <= sums {
 			t.Errorf("%v: %d counts, %d sums", relation, counts, sums)
 		}
 	}
