@@ -26,6 +26,9 @@ type Error struct {
 	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
 	Centre []float64
 	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown
+	// Common is 1 for a value that has too little of its own for an interval: value and interval are
+	// what others' values and its own say together, as far as it is one of them.
+	Common []float64
 	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied
 	// says that the noises of the values' numerators are not independent: both for the ℓ2 radius.
 	Shift   float64
@@ -110,7 +113,7 @@ func (e Estimate) Part(from, to int) Estimate {
 		return out
 	}
 	x := *e.Error
-	x.Noise, x.Step, x.Under, x.Centre, x.Raw = cut(x.Noise), cut(x.Step), cut(x.Under), cut(x.Centre), cut(x.Raw)
+	x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common = cut(x.Noise), cut(x.Step), cut(x.Under), cut(x.Centre), cut(x.Raw), cut(x.Common)
 	if len(x.Ranks) == n {
 		x.Ranks = x.Ranks[from:to:to]
 	}
@@ -168,7 +171,7 @@ func (e Estimate) Each() Estimate {
 
 // alike reports whether an error says the same of each of n values.
 func (x *Error) alike(n int) bool {
-	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw} {
+	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common} {
 		if len(s) == n {
 			return false
 		}

@@ -14,6 +14,9 @@ const (
 	byLaws    = "noise and clip"
 	unknown   = "unknown"         // the end is NULL
 	notInside = "noise, not clip" // a clip may take something that the end does not allow for
+	// the group has too few rows for an interval of its own: the other groups' means say where its
+	// mean may be
+	byGroups = "noise, clip and other groups"
 )
 
 // info is what DP_INFO tells of an answer: of one value an object, of an array a list of them. It
@@ -69,6 +72,9 @@ func (t ErrorBar) infoOf(a *Aggregate, e estimator.Estimate, i int) any {
 	}
 	if x := e.Error; x.Beyond > 0 {
 		out["persons_beyond"], out["persons_beyond_at_most"] = x.Beyond, x.BeyondAtMost
+	}
+	if estimator.Entry(e.Error.Common, i) > 0 {
+		low, high = byGroups, byGroups
 	}
 	if x := e.Error.Fractions; i < len(x) && len(x[i].Cut.Up) > 0 {
 		low, high = byLaws, byLaws

@@ -9,7 +9,8 @@
 //	radius     of the weighted norm, from one noisy histogram                               radius.go, tail.go
 //	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, noise.go
 //	plan       of many groups: noise shaped by a first sum                                  plan.go
-//	answers    counts and sums as they come, means as ratios                                answers.go, counts.go
+//	answers    counts and sums as they come, means as ratios that lean on one another      answers.go, means.go, common.go
+//	rest       what is told of too few persons: without means, then without sums           rest.go
 //
 // # Why one vector
 //

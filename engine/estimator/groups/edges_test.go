@@ -98,7 +98,7 @@ func (v variant) check(t *testing.T, name string, e release, a estimator.Estimat
 	}
 	for j, x := range a.Values {
 		mean := v.p.Aggregates[j%size].Measure.mean()
-		if math.IsInf(x, 0) || x != x && !mean && (e.counts == nil || v.p.Aggregates[j%size].Measure.count()) {
+		if math.IsInf(x, 0) || x != x && !mean && (e.rest == nil || v.p.Aggregates[j%size].Measure.count()) {
 			t.Errorf("%s, %s: value %v", v.name, name, x)
 		}
 		if s := a.StdErr[j]; a.Status == estimator.OK && x == x && !(s >= 0 && s <= math.MaxFloat64) {

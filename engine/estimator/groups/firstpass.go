@@ -15,12 +15,19 @@ import (
 // half of that weight is best (mean.NewRowMean), where the centre is the mean's own; a group's mean
 // differs from the centre of all, and a group of few rows is answered by its number of rows. κ >=
 // 1, so a person with a row has a norm of at least 1.
+//
+// Of skewed values the differences' own radius D is many κ, set by few persons. With weight w² the
+// noise of a mean that is r from the centre has a variance in proportion to (D² + w²)·(1 + r²/w²),
+// which is least at w = √(r·D): with r a third of κ that is κ·√(D/3κ), where it is more than κ.
 
 // spreadQuantile is the quantile of the persons' spreads that κ is; it is their mean where that is
-// greater, as it is of heavy tails, up to spreadMost times the quantile.
+// greater, as it is of heavy tails, up to spreadMost times the quantile. A row weighs as much as
+// √(D/(farKappa·κ)) of κ, from one to weightMost.
 const (
 	spreadQuantile = 0.75
 	spreadMost     = 4
+	farKappa       = 3
+	weightMost     = 4
 )
 
 // search holds the looks at one part: losses 0 where there is none.
@@ -84,8 +91,9 @@ func (l layout) totals(b *estimator.Block, p part) (rows, sums []int64) {
 }
 
 // findSpread releases κ: a quantile, or the mean, of ‖differences‖/‖rows‖ over groups, one number a
-// person, of persons with a row.
-func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
+// person, of persons with a row; and what the rows weigh, as a difference of them that counts as
+// much.
+func (s search) findSpread(n noise.Noiser, l layout, v measured, centre centring, count float64, c cost) (kappa, weight float64) {
 	spreads := estimator.Make[float64](v.Memory, len(v.squares)/l.width)[:0]
 	defer func() { estimator.Free(v.Memory, spreads) }()
 	for q := v.squares; len(q) > 0; q = q[l.width:] {
@@ -94,30 +102,43 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured) float64 {
 		}
 	}
 	noisy := s.spread.Release(n, spreads)
-	count, sum, all := 0.0, 0.0, 0.0
-	top, _ := s.spread.Top(noisy)
-	for i, c := range noisy {
-		all += c
-		if i <= top {
-			count, sum = count+c, sum+c*s.spread.Edge(float64(i)-0.5)
-		}
-	}
-	usual := s.spread.Quantile(noisy, max(all, 1), spreadQuantile)
-	kappa := max(1, usual, min(sum/max(count, 1), spreadMost*usual))
+	usual := s.spread.QuantileAbout(noisy, max(count, 1), spreadQuantile, math.Abs(float64(centre.centre)))
+	most, top, seen := math.Inf(1), 0, false
 	if s.declared() {
-		_, most := s.reached()
-		kappa = min(kappa, most)
+		_, most = s.reached()
 	}
-	return kappa
+	kappa = min(max(1, usual), most)
+	if top, seen = s.spread.Top(noisy); !seen {
+		return kappa, kappa
+	}
+	kappa = min(max(kappa, min(s.mean(noisy[:top+1]), spreadMost*usual)), most)
+	far, ok := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
+	if !ok {
+		return kappa, kappa
+	}
+	return kappa, min(kappa*min(max(1, math.Sqrt(far.radius/(farKappa*kappa))), weightMost), most)
 }
 
-// findScale releases the radius that a part would have alone; ok is false if no norm stands out.
+// mean is that of the spreads by noisy counts.
+func (s search) mean(noisy []float64) float64 {
+	count, sum := 0.0, 0.0
+	for i, c := range noisy {
+		count, sum = count+c, sum+c*s.spread.Edge(float64(i)-0.5)
+	}
+	return sum / max(count, 1)
+}
+
+// findScale releases the radius that a part would have alone; ok is false if no norm stands out. A
+// mean then has that of a row twice as far as its rows weigh: a scale is only a weight.
 func (s search) findScale(n noise.Noiser, l layout, v measured, weights []float64, c cost, limit float64) (radius float64, ok bool) {
 	own := make([]float64, l.width)
 	copy(own[s.first:], weights[s.first:s.first+s.Measure.Columns()])
 	norms := l.norms(v.Memory, v.squares, own)
 	defer estimator.Free(v.Memory, norms)
 	found, ok := c.radius(s.scale, releaseOf(n, s.scale, v.Memory, norms), limit)
+	if !ok && s.Measure.mean() {
+		return min(2*math.Sqrt(own[s.first+1]), limit), true
+	}
 	return found.radius, ok
 }
 
@@ -150,13 +171,13 @@ func (l layout) spread(columns []float64) []float64 {
 	return out
 }
 
-// weights returns the columns' weights before scales, given the κ of means.
-func (l layout) weights(kappas []float64) []float64 {
+// weights returns the columns' weights before scales, given those of the rows of means.
+func (l layout) weights(rows []float64) []float64 {
 	w := make([]float64, l.width)
 	for k, p := range l.parts {
 		w[p.first] = 1
 		if p.Measure.mean() {
-			w[p.first+1] = kappas[k] * kappas[k]
+			w[p.first+1] = rows[k] * rows[k]
 		}
 	}
 	return w

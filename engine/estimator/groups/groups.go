@@ -2,6 +2,7 @@ package groups
 
 import (
 	"math"
+	"slices"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -17,10 +18,9 @@ type release struct {
 	layout   layout
 	counting bool           // there is a number of persons: something other than counts is told
 	persons  scalar.Persons // their number, where counting
-	// of the counts alone, for too few persons; nil if there are none or nothing else
-	counts   *release
-	searches []search // one for each part
-	looked   float64  // persons that do for the searches of centres and spreads
+	rest     *release       // of what is told of too few persons; nil if there is none
+	searches []search       // one for each part
+	looked   float64        // persons that do for the searches of centres and spreads
 	factor2  int64
 	delta2   int64   // of a histogram of persons
 	fixed    float64 // the radius where it is public, otherwise 0
@@ -57,27 +57,31 @@ type release struct {
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
 // 1/scale², so that the aggregates use the allowance C alike, and a mean's number of rows is
-// weighed with κ (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
+// weighed with κ or more (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
 // one vector a person; the loss of all is Rho, in either relation, and however many groups a person
 // is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
 // What the radius is expected to take from a count or a sum is added, and the error says what it
-// may be (lost.go); they may be negative. A mean is NaN where its noisy number of rows (of persons,
-// for PersonMean) is under 3 standard deviations. Where n̂ is too small for the searches, or no
-// norm stands out from the noise, sums and means are NaN and the counts are answered with what is
-// left of the loss. It is TooFew where there are no counts, or where no norm of theirs stands out
+// may be (lost.go); they may be negative. A mean leans on those of all groups (common.go), and is
+// NaN where its noisy number of rows (of persons, for PersonMean) is under 2 standard deviations
+// and no count beside it tells that there are rows, or under 3 where no group has rows enough.
+//
+// Where n̂ is too small for the searches, or no norm stands out from the noise, means are NaN and
+// the others are answered with what is left of the loss; where that does not do for sums either,
+// the counts are. It is TooFew where there is nothing else, or where no norm stands out of that
 // either and the public limit of norms is not narrow.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return build(p), nil
+	return build(p, false), nil
 }
 
-// build makes the release of checked parameters.
-func build(p Params) release {
+// build makes the release of checked parameters; counted says that the number of persons is
+// released elsewhere.
+func build(p Params, counted bool) release {
 	l := newLayout(p)
 	r := release{p: p, layout: l, factor2: block.Factor2(p.Relation, l.nonNegative()), delta2: firstpass.Delta2(p.Relation, false)}
 	for _, a := range p.Aggregates {
@@ -86,10 +90,10 @@ func build(p Params) release {
 	if p.MaxGroups == 1 && len(l.parts) == 1 && l.unit(l.parts[0]) {
 		r.fixed = 1
 	}
-	r.share()
+	r.share(counted)
 	r.looked = r.enoughLooked()
 	if r.counting {
-		r.counts = countsOf(p, r.sum)
+		r.rest = restOf(p, r.sum)
 	}
 	return r
 }
@@ -113,19 +117,27 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	if r.layout.dim == 0 {
 		return estimator.Estimate{}
 	}
-	needed, count := r.enough(), 0.0
+	count := 0.0
 	if r.counting {
 		count = r.persons.Release(n, in.Vectors.Persons())
+	}
+	return r.of(n, in.Vectors, count)
+}
+
+// of is the release where count is the released number of persons, 0 where it is not wanted.
+func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimator.Estimate {
+	needed := r.enough()
+	if r.counting {
 		if count < float64(r.least()) {
-			return r.few(n, in.Vectors, needed)
+			return r.few(n, in, count, needed)
 		}
 		needed = scalar.Twice(count)
 	}
-	some := r.some(n, in.Vectors, count)
-	b, centres, weights := r.measured(n, in.Vectors, some, count)
+	some := r.some(n, in, count)
+	b, centres, weights := r.measured(n, in, some, count)
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
-		return r.few(n, in.Vectors, needed)
+		return r.few(n, in, count, needed)
 	}
 	v := vectors{measured: b, weights: r.layout.spread(weights)}
 	least, c := r.unit(), newCost(r.layout.dim, r.factor2, r.first+r.sum)
@@ -133,14 +145,14 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		s := r.shapeOf(r.findProfile(n, some))
 		v.weights, c = s.by(v.weights), s.cost(c)
 		v.norms = v.normsBy(&r.layout, v.weights)
-		least, limit = least*planScale, limit*planScale*shapeLimit
+		least, limit = least*planScale, min(limit*planScale*shapeLimit, r.farthestBy(v.weights))
 	} else {
 		v.norms = r.layout.norms(b.Memory, b.squares, weights)
 	}
 	radius, ok := r.radius(n, v.Memory, v.norms, c, least, limit)
 	switch {
 	case !ok && r.counting:
-		return r.few(n, in.Vectors, needed)
+		return r.few(n, in, count, needed)
 	case !ok:
 		return scalar.TooFew(r.p.Groups*len(r.layout.parts), seen(r.histogram()))
 	case r.planned:
@@ -161,12 +173,13 @@ func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) release
 // bounds they are those of the bounds where count persons are too few to search.
 func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
 	l := r.layout
-	centres, kappas := make([]centring, len(l.parts)), make([]float64, len(l.parts))
+	centres, rows := make([]centring, len(l.parts)), make([]float64, len(l.parts))
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
 		case s.declared() && count < s.wants():
-			centres[k], kappas[k] = s.reached()
+			centres[k], rows[k] = s.reached()
+			centres[k].kappa, centres[k].weight = rows[k], rows[k]
 		default:
 			centres[k] = s.findCentre(n, l, some)
 		}
@@ -176,13 +189,14 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 	if some != in {
 		looked = l.measure(some, centres)
 	}
+	own := newCost(r.p.Groups, r.factor2, r.sum)
 	for k, s := range r.searches {
-		if s.Measure.mean() && kappas[k] == 0 {
-			kappas[k] = s.findSpread(n, l, looked)
+		if s.Measure.mean() && rows[k] == 0 {
+			centres[k].kappa, rows[k] = s.findSpread(n, l, looked, centres[k], min(count, r.looked), own)
+			centres[k].weight = rows[k]
 		}
-		centres[k].kappa = kappas[k]
 	}
-	return all, centres, l.weights(kappas)
+	return all, centres, l.weights(rows)
 }
 
 // unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power
@@ -269,4 +283,21 @@ func (r release) farthest() float64 {
 		sum += f * f
 	}
 	return math.Sqrt(sum)
+}
+
+// farthestBy is a public limit of the norms by weights of the coordinates that are released.
+func (r release) farthestBy(weights []float64) float64 {
+	sum := 0.0
+	for _, p := range r.layout.parts {
+		own := make([]float64, 0, r.p.Groups)
+		for at := p.first; at < len(weights); at += r.layout.width {
+			own = append(own, weights[at])
+		}
+		slices.Sort(own)
+		f := r.layout.farthest(p, 1)
+		for _, w := range own[len(own)-int(r.most()):] {
+			sum += f * f * w
+		}
+	}
+	return math.Sqrt(sum) * (1 + 0x1p-20)
 }

@@ -76,6 +76,7 @@ type centring struct {
 	centre int64   // in units of the part's means
 	reach  int64   // of one row's difference; 0 where it is not declared
 	kappa  float64 // how far a row's difference reaches about
+	weight float64 // of a row, as a difference: κ or more
 }
 
 // maxDifference bounds the prepared entries, so that sums (block.Exact) have room for them: ±2^60.

@@ -102,9 +102,9 @@ func (s released) beyond(size, all float64) []estimator.CutPart {
 }
 
 // lostOfMean returns laws of what a clip may move the mean of a group by, of whose rows, of all
-// rows, it leaves so many, and which differ from the centre by kappa: the rows that are lost may
-// have another mean than those that are left.
-func (s released) lostOfMean(kappa, rows, all float64) estimator.Cut {
+// rows, it leaves so many, each as long as weight at least: what is lost may be differences, on one
+// side of the mean of those that are left.
+func (s released) lostOfMean(weight, rows, all float64) estimator.Cut {
 	if s.whole {
 		return estimator.Cut{}
 	}
@@ -114,7 +114,7 @@ func (s released) lostOfMean(kappa, rows, all float64) estimator.Cut {
 	}
 	parts := s.beyond(max(0, rows), all)
 	for i, p := range parts {
-		parts[i] = estimator.CutPart{Weight: p.Weight, StdDev: kappa * math.Hypot(p.Mean, p.StdDev) / (max(0, rows) + p.Mean)}
+		parts[i] = estimator.CutPart{Weight: p.Weight, StdDev: weight * math.Hypot(p.Mean, p.StdDev) / (max(0, rows) + p.Mean)}
 	}
 	return estimator.Cut{Up: parts, Down: parts}
 }

@@ -17,8 +17,9 @@ const (
 // other sums cost a quarter.
 const joining = scalar.JoiningHistogram
 
-// share splits the loss: the doc comment of New has the parts.
-func (r *release) share() {
+// share splits the loss: the doc comment of New has the parts. counted says that the number of
+// persons has no part in it.
+func (r *release) share(counted bool) {
 	l, means := r.layout, 0
 	for _, p := range l.parts {
 		if p.Measure.mean() {
@@ -34,7 +35,7 @@ func (r *release) share() {
 	b := budget{r.p.Rho, 1}
 	r.planned = r.fixed == 0 && r.p.Groups >= leastPlanned
 	switch {
-	case !r.counting:
+	case !r.counting, counted:
 	case r.p.Relation == estimator.ReplaceOne:
 		r.persons = scalar.CoveredPersons(r.p.Rho, joining)
 	default:

@@ -12,8 +12,8 @@ import (
 // MinPersons implements estimator.Estimator: 0 where there are counts, which are told wherever
 // norms stand out.
 func (r release) MinPersons() int64 {
-	if r.counts != nil {
-		return 0
+	if r.rest != nil {
+		return min(r.rest.MinPersons(), r.enough())
 	}
 	return r.enough()
 }

@@ -105,26 +105,56 @@ func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
 // together, two, four and so on, up to an octave; where that does not do, the bulk is the fullest
 // three octaves, which hold three quarters of the distances of normal numbers.
 func (h Histogram) Quantile(noisy []float64, count, q float64) float64 {
+	if v, ok := h.bulk(noisy, count, q); ok {
+		return v
+	}
+	return h.within(noisy, fullest(noisy, 3*h.Per, func(int) float64 { return 0 }), q)
+}
+
+// QuantileAbout is Quantile of distances from a number of size about. Where the bulk does not stand
+// out, it is the most likely three octaves by the noise and by what distances usually are: from a
+// sixteenth of about to twice as much, and half as likely with each octave farther from that.
+func (h Histogram) QuantileAbout(noisy []float64, count, q, about float64) float64 {
+	if v, ok := h.bulk(noisy, count, q); ok {
+		return v
+	}
+	variance := 3 * float64(h.Per) * h.Sigma * h.Sigma
+	high := math.Log2(max(about, 1)) + 1
+	return h.within(noisy, fullest(noisy, 3*h.Per, func(first int) float64 {
+		end := float64(first)/float64(h.Per) + 3
+		far := max(0, end-high, high-5-end)
+		return -far * math.Ln2 * variance / max(count, 1)
+	}), q)
+}
+
+// bulk returns the quantile of the counts that stand out, if they are most.
+func (h Histogram) bulk(noisy []float64, count, q float64) (v float64, ok bool) {
 	for width := 1; width <= h.Per; width *= 2 {
 		at, share := placed(together(noisy, width), BulkZ*h.Sigma*math.Sqrt(float64(width)), q)
 		if share >= 0.6*count {
-			return h.Edge(max(0, float64(width)*(at-1)))
+			return h.Edge(max(0, float64(width)*(at-1))), true
 		}
 	}
-	first := fullest(noisy, 3*h.Per)
+	return 0, false
+}
+
+// within is the quantile of the counts of three octaves from bucket first.
+func (h Histogram) within(noisy []float64, first int, q float64) float64 {
 	at, _ := placed(noisy[first:min(first+3*h.Per, len(noisy))], 0, q)
 	return h.Edge(max(0, float64(first)+at-1))
 }
 
-// fullest returns the beginning of the window of so many buckets that holds most.
-func fullest(noisy []float64, width int) int {
+// fullest returns the beginning of the window of so many buckets that holds most, with what is
+// added for where it begins.
+func fullest(noisy []float64, width int, more func(first int) float64) int {
 	sum, best, at := 0.0, math.Inf(-1), 0
 	for i, c := range noisy {
 		if sum += c; i >= width {
 			sum -= noisy[i-width]
 		}
-		if sum > best {
-			best, at = sum, max(0, i-width+1)
+		first := max(0, i-width+1)
+		if s := sum + more(first); s > best {
+			best, at = s, first
 		}
 	}
 	return at

@@ -1,0 +1,163 @@
+package groups
+
+import "math"
+
+// A group of few rows says little of its mean by itself, and the means of the others say something.
+// Groups are taken to be drawn from a common law:
+//
+//	mean of group g   θ_g ~ N(μ, τ²), or, a tenth of the groups, farther: N(μ, (4τ)² + (0.6κ)²)
+//	its answer        (differences, rows) = (θ_g·N_g, N_g) + noise
+//
+// μ and τ are not known: τ is one of several sizes, from twice κ, how far a row is from the centre,
+// downwards, each as likely as the groups that have rows enough make it, and μ what these groups
+// tell for each τ (the normal model with random effects and restricted likelihood). All of it
+// follows from released numbers.
+//
+//	rows of 4 standard deviations and more   the mean of θ_g given all that, at most one standard
+//	                                         error from the group's own ratio, whose interval it has
+//	of 2 and more, or counted                mean and standard deviation of θ_g given all that
+//
+// So the interval of a group that has rows enough holds whatever the other groups are. That of one
+// that has not holds as far as the group is one of them: that is what the outliers allow for, and
+// that κ says more than the groups where they are few.
+
+// commonZ is the noisy number of rows, in standard deviations, from which on a group's ratio says
+// what the common law is, and has an interval of its own; shrunkZ that from which on the law answers
+// for the group.
+const (
+	commonZ = 4
+	shrunkZ = 2
+)
+
+// Outliers of the common law: their share, and how far they are out, in τ and in κ.
+const (
+	outliers     = 0.1
+	outlierTimes = 4
+	outlierKappa = 0.6
+)
+
+// The sizes of τ are κ·2^largestSpread, halved each.
+const (
+	largestSpread = 1
+	spreads       = 6
+)
+
+// groupSum is what is released of a group for its mean: the differences from the centre and the
+// rows, with the standard deviations of their noise.
+type groupSum struct{ differences, rows, sigma, sigmaRows float64 }
+
+// stands is the number of rows in standard deviations.
+func (s groupSum) stands() float64 { return s.rows / s.sigmaRows }
+
+// variance is that of the noise of differences − r·rows.
+func (s groupSum) variance(r2 float64) float64 {
+	return s.sigma*s.sigma + r2*s.sigmaRows*s.sigmaRows
+}
+
+// law is a normal law of the groups' means: its mean is off by a standard deviation.
+type law struct{ weight, mean, spread, off float64 }
+
+// common is a mixture of laws; nil if no group has rows enough.
+type common []law
+
+// commonOf returns the common law of the means of groups whose rows are about kappa from the
+// centre.
+func commonOf(sums []groupSum, kappa float64) common {
+	var seen []groupSum
+	differences, rows := 0.0, 0.0
+	for _, s := range sums {
+		if s.stands() >= commonZ && s.rows >= leastRows {
+			seen = append(seen, s)
+			w := 1 / (s.sigma * s.sigma)
+			differences, rows = differences+w*s.differences, rows+w*s.rows
+		}
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	out, logs, most := make(common, 0, 2*spreads), [spreads]float64{}, math.Inf(-1)
+	for k := range spreads {
+		l := law{spread: math.Ldexp(kappa, largestSpread-k)}
+		logs[k] = l.fit(seen, differences/rows)
+		most = max(most, logs[k])
+		out = append(out, l)
+	}
+	total := 0.0
+	for k := range out {
+		out[k].weight = math.Exp(logs[k] - most)
+		total += out[k].weight
+	}
+	for k := range spreads {
+		far := out[k]
+		far.weight *= outliers / total
+		far.spread = math.Hypot(outlierTimes*far.spread, outlierKappa*kappa)
+		out[k].weight *= (1 - outliers) / total
+		out = append(out, far)
+	}
+	return out
+}
+
+// fit sets the law's mean for its spread, and returns the logarithm of the restricted likelihood.
+// about is what the means are about, for the noise of the rows.
+func (l *law) fit(seen []groupSum, about float64) (log float64) {
+	weights, sum, squares := 0.0, 0.0, 0.0
+	for _, s := range seen {
+		v := s.variance(about*about+l.spread*l.spread)/(s.rows*s.rows) + l.spread*l.spread
+		y := s.differences/s.rows - about
+		weights, sum, squares = weights+1/v, sum+y/v, squares+y*y/v
+		log -= math.Log(v) / 2
+	}
+	l.mean, l.off = about+sum/weights, 1/math.Sqrt(weights)
+	return log - math.Log(weights)/2 - (squares-sum*sum/weights)/2
+}
+
+// The exact rows of a group that has few are integrated over steps of half a standard deviation.
+const (
+	rowSteps = 7 // on either side
+	rowStep  = 0.5
+)
+
+// given returns the mean and the standard deviation of a group's mean given its sums; ok is false
+// where the law has next to no place for them.
+func (c common) given(s groupSum) (mean, stdDev float64, ok bool) {
+	type part struct{ log, mean, variance float64 }
+	parts, most := make([]part, 0, len(c)*(2*rowSteps+1)), math.Inf(-1)
+	add := func(l law, rows, variance, log float64) {
+		t, off := l.spread*l.spread, l.off*l.off
+		all := variance + (t+off)*rows*rows
+		d := s.differences - l.mean*rows
+		b := t * rows * rows / (variance + t*rows*rows)
+		p := part{log - d*d/(2*all) - math.Log(all)/2 + math.Log(l.weight), l.mean + b*(s.differences/rows-l.mean), t*(1-b) + (1-b)*(1-b)*off}
+		parts, most = append(parts, p), max(most, p.log)
+	}
+	for _, l := range c {
+		if l.weight < leastLaw {
+			continue
+		}
+		if s.stands() >= commonZ {
+			add(l, s.rows, s.variance(s.differences*s.differences/(s.rows*s.rows)), 0)
+			continue
+		}
+		for i := -rowSteps; i <= rowSteps; i++ {
+			z := rowStep * float64(i)
+			if rows := s.rows + z*s.sigmaRows; rows >= leastRows {
+				add(l, rows, s.sigma*s.sigma, -z*z/2)
+			}
+		}
+	}
+	weights, first, second := 0.0, 0.0, 0.0
+	for _, p := range parts {
+		w := math.Exp(p.log - most)
+		weights, first = weights+w, first+w*p.mean
+	}
+	mean = first / weights
+	for _, p := range parts {
+		d := p.mean - mean
+		second += math.Exp(p.log-most) * (p.variance + d*d)
+	}
+	stdDev = math.Sqrt(second / weights)
+	return mean, stdDev, len(parts) > 0 && !math.IsNaN(mean) && !math.IsNaN(stdDev)
+}
+
+// leastLaw is the least weight of a law that counts.
+const leastLaw = 1e-6
