@@ -112,7 +112,7 @@ func (p *protecting) declarations(ctx context.Context, db *sql.DB) (proposal, er
 	if p.analyst == "" {
 		return out, nil
 	}
-	known, err := texts(ctx, db, "SELECT account FROM dp.accounts")
+	known, err := firstColumn(ctx, db, "SELECT account FROM dp.accounts")
 	if err != nil {
 		return out, err
 	}
@@ -165,8 +165,8 @@ func (p *protecting) domains(ctx context.Context, db *sql.DB) (out proposal, err
 	return out, nil
 }
 
-// texts is the first column of an answer.
-func texts(ctx context.Context, db *sql.DB, query string) (out []string, err error) {
+// firstColumn is the first column of an answer.
+func firstColumn(ctx context.Context, db *sql.DB, query string) (out []string, err error) {
 	rows, err := db.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
