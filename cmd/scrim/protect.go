@@ -57,7 +57,7 @@ on a server, or with --data on a directory that nobody serves.`,
 	f.BoolVar(&p.look, "dry-run", false, "show the statements, and change nothing")
 	f.StringSliceVar(&p.hints.units, "unit", nil, "names of columns that name the person")
 	f.StringSliceVar(&p.hints.public, "public", nil, "tables, as schema.table, that tell of no person")
-	f.StringVar(&p.analyst, "analyst", "analyst", "account to make for an analyst; empty for none")
+	f.StringVar(&p.analyst, "analyst", "analyst1", "account to make for an analyst; empty for none")
 	return cmd
 }
 
