@@ -35,7 +35,7 @@ func importCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import --data DIR --table SCHEMA.TABLE FILE...",
 		Short: "Load files (CSV, TSV, JSON, NDJSON, Parquet; also .gz, .zst) into a table",
-		Long: `Import reads files through DuckDB's readers into a table of a data directory, all of them or nothing. A FILE is a path,
+		Long: `Import reads files through DuckDB's readers into a table of a data directory, all of it or nothing. A FILE is a path,
 a pattern in quotes ('2025-*.csv'), or - for standard input. Names and types of a new table's columns are found out from
 the first lines and shown; --dry-run shows them as CREATE TABLE and changes nothing, --types says others. Into a table
 that is there, columns go by their names, and are read as its types.
