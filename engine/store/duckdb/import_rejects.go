@@ -84,7 +84,7 @@ func (s *source) rejectsLimit() int64 {
 	return (s.o.MaxRejects + toldRejects) * int64(max(1, len(s.columns)))
 }
 
-// rejectsSQL has a text for each rejected line. Only the last scan counts, which has filled the table.
+// rejectsSQL has a text for each rejected line. Only the last scan counts: it has filled the table.
 const rejectsSQL = `SELECT concat_ws(chr(31), s.file_path, e.line, coalesce(arg_min(e.column_name, e.column_idx), ''),
 		arg_min(e.error_message, coalesce(e.column_idx, 0)), count(*))
 	FROM reject_errors e JOIN reject_scans s USING (scan_id, file_id)
