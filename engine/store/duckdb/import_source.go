@@ -122,7 +122,7 @@ func (s *source) reader() string {
 	return sql + ")"
 }
 
-// DescribeFile tells the columns and types that an import of a file into a new table would make, and
+// DescribeFile tells the columns and types that an import into a new table would make, and
 // reads no more of the file than decides that.
 func DescribeFile(ctx context.Context, file string, o ImportOptions) (out Import, err error) {
 	s, err := newSource(file, o)
