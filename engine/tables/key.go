@@ -108,7 +108,7 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 	})
 }
 
-// longestKey is the type of the longest text that MySQL takes into a key: 3072 bytes, 4 a character.
+// longestKey is the type of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
 const longestKey = "varchar(768)"
 
 // addKey rebuilds the table with one more key.
