@@ -29,8 +29,8 @@ const (
 // progressEvery is how often an import reports.
 const progressEvery = 100 * time.Millisecond
 
-// ImportFile reads a file (or several of the same columns) into a table
-// of the database at dbPath, all of it or nothing, in one transaction that changes the table's version. Names are folded to lower
+// ImportFile reads a file (or several of the same columns) into a table of the database at dbPath,
+// all of it or nothing, in one transaction that changes the table's version. Names are in lower
 // case; the schema is made where it is missing. While it reads, progress gets the bytes of the file
 // that are done, by DuckDB's estimate, and all of them; it may be nil.
 //
