@@ -34,7 +34,7 @@ func (c *Catalog) Link(schema Schema, child, childColumn, parent, parentColumn s
 	}
 	if !schema.IsEnforcedKey(up, key) {
 		return refuse.New(refuse.Policy, "The column %s.%s is not a key, so a row of %s could belong to several persons.", up, key, name).
-			With("Make it the PRIMARY KEY or add a UNIQUE key on it alone, then link again.")
+			With("Make it one, then link again: ALTER TABLE %s ADD PRIMARY KEY (%s); or ADD UNIQUE (%s), where it has a primary key. That looks at rows: on a protected table, SET dp_raw = ON first.", up, key, key)
 	}
 	return c.change(func(s *Snapshot) (bool, error) {
 		p := s.Table(up)

@@ -67,14 +67,14 @@ func TestReportsFromElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, mode := range []fileimport.Mode{fileimport.Create, fileimport.Append, fileimport.Replace} {
-		if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "Survey.commute", mode, nil, nil); err == nil || !strings.Contains(err.Error(), "collection") {
+		if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "Survey.commute", fileimport.Options{Mode: mode}, nil); err == nil || !strings.Contains(err.Error(), "collection") {
 			t.Errorf("import mode %v: %v", mode, err)
 		}
 	}
-	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "survey.other", fileimport.Create, nil, nil); err != nil {
+	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "survey.other", fileimport.Options{Mode: fileimport.Create}, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "dp_in.other", fileimport.Create, nil, nil); err == nil {
+	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "dp_in.other", fileimport.Options{Mode: fileimport.Create}, nil); err == nil {
 		t.Error("a table was imported into dp_in")
 	}
 }

@@ -39,7 +39,7 @@ func TestColumnsKeepTheirLetters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"d.Ratings", "d.films"} {
-		if _, err := fileimport.Load(context.Background(), DefaultConfig(dir).Place(), file, table, fileimport.Create, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), DefaultConfig(dir).Place(), file, table, fileimport.Options{Mode: fileimport.Create}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ func TestImportKeepsPolicies(t *testing.T) {
 	}
 	load := func(table string, mode fileimport.Mode) {
 		t.Helper()
-		if _, err := fileimport.Load(context.Background(), DefaultConfig(dir).Place(), file, table, mode, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), DefaultConfig(dir).Place(), file, table, fileimport.Options{Mode: mode}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

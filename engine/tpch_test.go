@@ -33,7 +33,7 @@ func protectedTPCH(t *testing.T, scale float64) *instance {
 	}
 	i.end()
 	for _, table := range tpch.Tables() {
-		if _, err := fileimport.Load(context.Background(), small(dir).Place(), tpch.FileOf(files, table.Name), "tpch."+table.Name, fileimport.Append, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), small(dir).Place(), tpch.FileOf(files, table.Name), "tpch."+table.Name, fileimport.Options{Mode: fileimport.Append}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,87 +16,264 @@ import (
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/fileimport"
 	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
 )
 
-// importCommand loads a file into a data directory that nobody serves.
+// importing is what scrim import was told.
+type importing struct {
+	c                          engine.Config
+	files                      []string
+	table                      string
+	add, replace, header, look bool
+	types                      string
+	o                          fileimport.Options
+}
+
+// importCommand loads files into a data directory that nobody serves.
 func importCommand(s streams) *cobra.Command {
-	c := engine.DefaultConfig("")
-	var table string
-	var add, replace bool
-	var nulls []string
+	im := importing{c: engine.DefaultConfig("")}
 	cmd := &cobra.Command{
-		Use:   "import --data DIR --table SCHEMA.TABLE FILE",
-		Short: "Load a .csv, .csv.gz or .parquet file into a table",
-		Long: `Import reads a file through DuckDB's readers into a table of a data directory, all of it or nothing. The
-directory must not be served at the same time: into a running server, load over the wire as a DBA with
-CREATE TABLE and INSERT. A new table is refused to analysts until a DBA declares it with
-CALL dp_protect(...) or CALL dp_public(...).`,
-		Example: `  scrim import --data /var/lib/scrim --table shop.orders orders.csv
-  scrim import --data /var/lib/scrim --table shop.orders --append --null NA more.csv.gz`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkImport(c, args[0], table, add && replace); err != nil {
+		Use:   "import --data DIR --table SCHEMA.TABLE FILE...",
+		Short: "Load files (CSV, TSV, JSON, NDJSON, Parquet; also .gz, .zst) into a table",
+		Long: `Import reads files through DuckDB's readers into a table of a data directory, all of it or nothing. A FILE is a path,
+a pattern in quotes ('2025-*.csv'), or - for standard input. Names and types of a new table's columns are found out from
+the first lines and shown; --dry-run shows them as CREATE TABLE and changes nothing, --types says others. Into a table
+that is there, columns go by their names, and are read as its types.
+
+A line that cannot be read (a text for a number, a column too few or too many) is told with its file and number, and
+nothing is imported; --max-rejects N leaves up to N such lines out. A file that is in the table already is refused,
+whatever its name, unless --again says so.
+
+The directory must not be served at the same time: into a running server, load over the wire as a DBA with CREATE TABLE
+and INSERT. A new table is refused to analysts until it is declared: scrim protect proposes how.`,
+		Example: `  scrim import --data /var/lib/scrim --table shop.orders --dry-run orders.csv
+  scrim import --data /var/lib/scrim --table shop.orders --types 'code=VARCHAR(12),amount=DECIMAL(10,2)' orders.csv
+  scrim import --data /var/lib/scrim --table shop.orders --append --null NA 'more-*.csv.gz'
+  zstdcat day.ndjson.zst | scrim import --data /var/lib/scrim --table shop.events --format ndjson -`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if cmd.Flags().Changed("header") {
+				im.o.Header = &im.header
+			}
+			if err := im.check(args); err != nil {
 				return err
 			}
-			mode := fileimport.Create
-			switch {
-			case add:
-				mode = fileimport.Append
-			case replace:
-				mode = fileimport.Replace
+			remove, err := im.spool(s.in)
+			if err != nil {
+				return err
 			}
-			return importFile(cmd.Context(), s, c, args[0], table, mode, nulls)
+			defer func() { err = errors.Join(err, remove()) }()
+			if im.look {
+				return im.show(cmd.Context(), s)
+			}
+			return im.load(cmd.Context(), s)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.DataDir, "data", "", "data directory (required)")
-	f.StringVar(&table, "table", "", "table to fill, as schema.table (required)")
-	f.BoolVar(&add, "append", false, "add the rows to an existing table")
-	f.BoolVar(&replace, "replace", false, "put the rows in the place of an existing table's")
-	f.StringSliceVar(&nulls, "null", nil, "texts of a CSV file that mean NULL, beside the empty one")
-	f.StringVar(&c.MemoryLimit, "memory-limit", "", "memory of the store before it spills to disk (default 1GiB)")
+	f.StringVar(&im.c.DataDir, "data", "", "data directory (required, but for --dry-run)")
+	f.StringVar(&im.table, "table", "", "table to fill, as schema.table (required)")
+	f.BoolVar(&im.add, "append", false, "add the rows to an existing table")
+	f.BoolVar(&im.replace, "replace", false, "put the rows in the place of an existing table's")
+	f.BoolVar(&im.look, "dry-run", false, "show the CREATE TABLE of a new table, and change nothing")
+	f.BoolVar(&im.o.Again, "again", false, "append a file although it is in the table already")
+	f.StringVar(&im.types, "types", "", "types of columns, as name=TYPE,name=TYPE")
+	f.StringVar(&im.o.Format, "format", "", "format of the files: "+strings.Join(duckdb.Formats, ", ")+" (default: what their names say)")
+	f.StringVar(&im.o.Delimiter, "delimiter", "", `what separates the columns of a CSV file; \t is a tab (default: found out)`)
+	f.BoolVar(&im.header, "header", false, "whether the first line of a CSV file has the names (default: found out)")
+	f.IntVar(&im.o.Sample, "sample", 0, "rows that decide the types of a text file; -1 is all (default 262144)")
+	f.Int64Var(&im.o.MaxRejects, "max-rejects", 0, "lines of CSV files that may be left out because they cannot be read")
+	f.StringSliceVar(&im.o.NullStrings, "null", nil, "texts of a CSV file that mean NULL, beside the empty one")
+	f.StringVar(&im.c.MemoryLimit, "memory-limit", "", "memory of the store before it spills to disk (default 1GiB)")
 	return cmd
 }
 
-// checkImport reports every problem of a command line at once, before a directory is made for it.
-func checkImport(c engine.Config, file, table string, both bool) error {
+// check reports every problem of a command line at once, before a directory is made for it, and
+// fills in what it says.
+func (im *importing) check(args []string) error {
 	var problems []error
-	if schema, name, ok := strings.Cut(table, "."); !ok || schema == "" || name == "" || strings.Contains(name, ".") {
-		problems = append(problems, fmt.Errorf("table %q: want --table SCHEMA.TABLE", table))
+	bad := func(format string, a ...any) { problems = append(problems, fmt.Errorf(format, a...)) }
+	if schema, name, ok := strings.Cut(im.table, "."); !ok || schema == "" || name == "" || strings.Contains(name, ".") {
+		bad("table %q: want --table SCHEMA.TABLE", im.table)
 	}
-	if both {
-		problems = append(problems, errors.New("--append and --replace exclude each other"))
+	if im.add && im.replace {
+		bad("--append and --replace exclude each other")
 	}
-	if fi, err := os.Stat(file); err != nil {
+	if im.o.MaxRejects < 0 {
+		bad("--max-rejects: want 0 or more")
+	}
+	if im.o.Sample < -1 {
+		bad("--sample: want a number of rows, or -1 for all")
+	}
+	if im.o.Delimiter == `\t` {
+		im.o.Delimiter = "\t"
+	}
+	if len(im.o.NullStrings) > 0 {
+		im.o.NullStrings = append([]string{""}, im.o.NullStrings...)
+	}
+	var err error
+	if im.o.Types, err = parseTypes(im.types); err != nil {
 		problems = append(problems, err)
-	} else if fi.IsDir() {
-		problems = append(problems, fmt.Errorf("%s is a directory; want a .csv, .csv.gz or .parquet file", file))
 	}
-	return errors.Join(append(problems, c.Validate())...)
+	if im.files, err = matches(args); err != nil {
+		problems = append(problems, err)
+	}
+	if im.add {
+		im.o.Mode = fileimport.Append
+	} else if im.replace {
+		im.o.Mode = fileimport.Replace
+	}
+	if !im.look {
+		problems = append(problems, im.c.Validate())
+	}
+	return errors.Join(problems...)
 }
 
-func importFile(ctx context.Context, s streams, c engine.Config, file, table string, mode fileimport.Mode, nulls []string) error {
-	if len(nulls) > 0 {
-		nulls = append([]string{""}, nulls...)
+// parseTypes reads name=TYPE,name=TYPE; commas in parentheses belong to a type.
+func parseTypes(text string) (map[string]string, error) {
+	out := map[string]string{}
+	depth := 0
+	for _, item := range strings.FieldsFunc(text, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return r == ',' && depth == 0
+	}) {
+		name, typ, ok := strings.Cut(item, "=")
+		if name, typ = strings.TrimSpace(name), strings.TrimSpace(typ); !ok || name == "" || typ == "" {
+			return nil, fmt.Errorf("--types: %q: want name=TYPE", item)
+		}
+		out[name] = typ
 	}
-	start := time.Now()
-	progress, finish := progressOn(s.err, "import "+table)
-	r, err := fileimport.Load(ctx, c.Place(), file, table, mode, nulls, progress)
-	finish()
-	if errors.Is(err, datadir.ErrInUse) {
-		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(table, mode))
+	return out, nil
+}
+
+// matches are the files that the arguments name, patterns replaced by what is there.
+func matches(args []string) ([]string, error) {
+	var files []string
+	var problems []error
+	for _, a := range args {
+		fi, err := os.Stat(a)
+		switch {
+		case a == "-" && len(args) > 1:
+			problems = append(problems, errors.New("- for standard input is the only FILE"))
+		case a == "-":
+			files = append(files, a)
+		case err == nil && fi.IsDir():
+			problems = append(problems, fmt.Errorf("%s is a directory; want files, or a pattern in quotes: '%s'", a, filepath.Join(a, "*.csv")))
+		case err == nil:
+			files = append(files, a)
+		case strings.ContainsAny(a, "*?["):
+			found, badPattern := filepath.Glob(a)
+			if badPattern != nil || len(found) == 0 {
+				problems = append(problems, fmt.Errorf("%s: there is no such file", a))
+			}
+			files = append(files, found...)
+		default:
+			problems = append(problems, err)
+		}
 	}
-	switch {
-	case err == nil:
-	case mode == fileimport.Create && store.KindOf(err) == store.Exists:
-		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", table, err)
-	case store.KindOf(err) == store.BadValue:
-		return fmt.Errorf("nothing of %s was imported: %w", file, err)
-	default:
-		return fmt.Errorf("%s into %s: %w", file, table, err)
+	return files, errors.Join(problems...)
+}
+
+// spool puts standard input into a file, where that is asked for; remove takes it away. The file
+// lies where other users cannot read it.
+func (im *importing) spool(in io.Reader) (remove func() error, err error) {
+	remove = func() error { return nil }
+	if im.files[0] != "-" {
+		return remove, nil
 	}
-	fmt.Fprintf(s.out, "%s: %d rows, %d columns, in %.1f s\n", table, r.Rows, len(r.Columns), time.Since(start).Seconds())
+	dir, err := os.MkdirTemp("", "scrim-import-")
+	if err != nil {
+		return nil, err
+	}
+	remove = func() error { return os.RemoveAll(dir) }
+	if im.o.Format == "" {
+		im.o.Format = "csv"
+	}
+	file := filepath.Join(dir, "stdin."+im.o.Format)
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err == nil {
+		_, err = io.Copy(f, in)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("standard input: %w", err), remove())
+	}
+	im.files = []string{file}
+	return remove, nil
+}
+
+// named is how messages name what is imported.
+func (im *importing) named() string {
+	if len(im.files) > 1 {
+		return fmt.Sprintf("%d files", len(im.files))
+	}
+	return im.files[0]
+}
+
+// show writes the table that the import would make.
+func (im *importing) show(ctx context.Context, s streams) error {
+	im.o.Also = im.files[1:]
+	r, err := duckdb.DescribeFile(ctx, im.files[0], im.o)
+	if err != nil {
+		return im.told(err)
+	}
+	lines := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		lines[i] = "  " + name(c) + " " + shownType(c, r.Types[i], im.o.Types)
+	}
+	fmt.Fprintf(s.out, "CREATE TABLE %s (\n%s\n);\n", im.table, strings.Join(lines, ",\n"))
 	return nil
+}
+
+func (im *importing) load(ctx context.Context, s streams) error {
+	start := time.Now()
+	im.o.Also = im.files[1:]
+	progress, finish := progressOn(s.err, "import "+im.table)
+	r, err := fileimport.Load(ctx, im.c.Place(), im.files[0], im.table, im.o, progress)
+	finish()
+	if err != nil {
+		return im.told(err)
+	}
+	for _, l := range r.Rejects {
+		fmt.Fprintln(s.err, "left out:", l)
+	}
+	fmt.Fprintf(s.out, "%s: %d rows, %d columns, in %.1f s", im.table, r.Rows, len(r.Columns), time.Since(start).Seconds())
+	if n := len(r.Rejects); n > 0 {
+		fmt.Fprintf(s.out, "; %s left out", count(n, "line"))
+	}
+	fmt.Fprintln(s.out)
+	for i, c := range r.Columns {
+		fmt.Fprintf(s.out, "  %s %s\n", name(c), shownType(c, r.Types[i], im.o.Types))
+	}
+	if im.o.Mode == fileimport.Create {
+		fmt.Fprintf(s.out, "Analysts are refused it until it is declared: scrim protect --data %s proposes how.\n", im.c.DataDir)
+	}
+	return nil
+}
+
+// told says of an error what would do.
+func (im *importing) told(err error) error {
+	var rejected *duckdb.Rejected
+	var repeated *duckdb.Repeated
+	switch {
+	case errors.Is(err, datadir.ErrInUse):
+		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(im.table, im.o.Mode))
+	case errors.As(err, &rejected) && rejected.More:
+		return fmt.Errorf("nothing of %s was imported: %w\nmend them, or see --types and --delimiter", im.named(), err)
+	case errors.As(err, &rejected):
+		return fmt.Errorf("nothing of %s was imported: %w\nmend them, see --types and --delimiter, or leave them out by --max-rejects %d", im.named(), err, len(rejected.Lines))
+	case errors.As(err, &repeated):
+		return fmt.Errorf("nothing was imported into %s: %w; --again appends it once more", im.table, err)
+	case im.o.Mode == fileimport.Create && store.KindOf(err) == store.Exists:
+		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", im.table, err)
+	case store.KindOf(err) == store.BadValue:
+		return fmt.Errorf("nothing of %s was imported: %w", im.named(), err)
+	}
+	return fmt.Errorf("%s into %s: %w", im.named(), im.table, err)
 }
 
 // wireCommands are the statements that do over the wire what an import of the mode does.

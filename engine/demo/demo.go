@@ -90,7 +90,7 @@ func load(ctx context.Context, o Options) error {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			return err
 		}
-		r, err := fileimport.Load(ctx, o.Config.Place(), file, "demo."+table, fileimport.Create, nil, nil)
+		r, err := fileimport.Load(ctx, o.Config.Place(), file, "demo."+table, fileimport.Options{Mode: fileimport.Create}, nil)
 		if err != nil {
 			return err
 		}

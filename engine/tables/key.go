@@ -25,6 +25,40 @@ func newAlterIndex(n *plan.AlterIndex) sql.Node {
 	return &alterIndex{leaf: leaf{name: "ALTER INDEX ON " + n.Table.Name()}, db: db, n: n}
 }
 
+// alterPrimary is ADD PRIMARY KEY, which go-mysql-server would refuse for the texts of imported
+// tables, whose length nobody has said.
+type alterPrimary struct {
+	leaf
+	db    *Database
+	table string
+	n     *plan.AlterPK
+}
+
+var _ sql.ExecSourceRel = (*alterPrimary)(nil)
+
+// newAlterPrimary returns the node that stands for n, nil when its table is not a stored one.
+func newAlterPrimary(n *plan.AlterPK) sql.Node {
+	db, ok := stored(n.Db)
+	if !ok || n.Action != plan.PrimaryKeyAction_Create {
+		return nil
+	}
+	table := tableName(n.Table)
+	return &alterPrimary{leaf: leaf{name: "ADD PRIMARY KEY TO " + table}, db: db, table: table, n: n}
+}
+
+// WithChildren implements sql.Node.
+func (a *alterPrimary) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return plan.NillaryWithChildren(a, children...)
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (a *alterPrimary) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	if err := a.db.alterPrimaryKey(ctx, a.table, a.n); err != nil {
+		return nil, err
+	}
+	return okResult(0, nil), nil
+}
+
 // WithChildren implements sql.Node.
 func (a *alterIndex) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	return plan.NillaryWithChildren(a, children...)
@@ -74,6 +108,9 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 	})
 }
 
+// longestKey is the type of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
+const longestKey = "varchar(768)"
+
 // addKey rebuilds the table with one more key.
 func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 	return d.alter(ctx, table, alteration{
@@ -93,6 +130,9 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 				}
 				if k.primary {
 					t.columns[i].nullable = false
+				}
+				if c := &t.columns[i]; c.store == "VARCHAR" && c.meta.MySQL == "" {
+					c.meta.MySQL = longestKey // an imported text
 				}
 			}
 			t.keys = append(t.keys, k)

@@ -32,6 +32,10 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 			if r := newAlterIndex(n); r != nil {
 				return r, transform.NewTree, nil
 			}
+		case *plan.AlterPK:
+			if r := newAlterPrimary(n); r != nil {
+				return r, transform.NewTree, nil
+			}
 		case *plan.CreateForeignKey, *plan.DropForeignKey:
 			return nil, transform.SameTree, errForeignKeys
 		case *plan.CreateTable:

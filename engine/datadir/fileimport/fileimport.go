@@ -25,20 +25,24 @@ const (
 	Replace = duckdb.ImportReplace
 )
 
+// Options say how a file is read; duckdb documents them. Load sets Creating and Open.
+type Options = duckdb.ImportOptions
+
 // Result describes a finished import.
 type Result = duckdb.Import
 
-// Load reads a .csv, .csv.gz or .parquet file into a table of a data directory, all of it or
-// nothing. table is schema.table; progress gets the bytes that are done and all of them. The
-// table's policy does not change: a new table is refused to analysts until a DBA declares it. A
-// directory that is being served is refused with datadir.ErrInUse.
-func Load(ctx context.Context, p datadir.Place, file, table string, mode Mode, nulls []string, progress func(done, total int64)) (Result, error) {
+// Load reads a file into a table of a data directory, all of it or nothing. table is schema.table;
+// progress gets the bytes that are done and all of them. The table's policy does not change: a new
+// table is refused to analysts until a DBA declares it. A directory that is being served is refused
+// with datadir.ErrInUse, lines that cannot be read with *duckdb.Rejected, a file that is in the
+// table already with *duckdb.Repeated.
+func Load(ctx context.Context, p datadir.Place, file, table string, o Options, progress func(done, total int64)) (Result, error) {
 	schema, name, ok := strings.Cut(table, ".")
 	if !ok || schema == "" || name == "" || strings.Contains(name, ".") {
-		return Result{}, fmt.Errorf("engine: table %q: want schema.table", table)
+		return Result{}, fmt.Errorf("table %q: want schema.table", table)
 	}
 	if tables.Reserved(schema) {
-		return Result{}, fmt.Errorf("engine: table %q: the database name %s is reserved", table, schema)
+		return Result{}, fmt.Errorf("table %q: the database name %s is reserved", table, schema)
 	}
 	dir, err := datadir.Open(p.Dir)
 	if err != nil {
@@ -48,23 +52,17 @@ func Load(ctx context.Context, p datadir.Place, file, table string, mode Mode, n
 	if err := notCollected(ctx, p, dir, store.TableRef{Schema: strings.ToLower(schema), Name: strings.ToLower(name)}); err != nil {
 		return Result{}, err
 	}
-	r, err := duckdb.ImportFile(ctx, p.Path(datadir.DataFile), file, store.TableRef{Schema: schema, Name: name}, duckdb.ImportOptions{
-		Mode:        mode,
-		NullStrings: nulls,
-		Creating:    func() error { return forgetPublic(p, dir, table) },
-		Open:        p.StoreOptions(dir.ID),
-	}, progress)
+	o.Creating, o.Open = func() error { return forgetPublic(p, dir, table) }, p.StoreOptions(dir.ID)
+	r, err := duckdb.ImportFile(ctx, p.Path(datadir.DataFile), file, store.TableRef{Schema: schema, Name: name}, o, progress)
 	if errors.Is(err, store.ErrInUse) {
 		return r, datadir.ErrInUse
 	}
 	var failed *store.Error
 	switch {
 	case errors.As(err, &failed) && failed.Driver != "":
-		return r, fmt.Errorf("engine: import: %w: %s", err, failed.Driver)
-	case err != nil:
-		return r, fmt.Errorf("engine: import: %w", err)
+		return r, fmt.Errorf("%w: %s", err, failed.Driver)
 	}
-	return r, nil
+	return r, err
 }
 
 // notCollected refuses the table of a collection: what is in it came as a contributor's report, and
@@ -78,7 +76,7 @@ func notCollected(ctx context.Context, p datadir.Place, dir *datadir.Directory, 
 		return datadir.ErrInUse
 	}
 	if err != nil {
-		return fmt.Errorf("engine: import: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	all, err := collections.New(ctx, st)
@@ -86,7 +84,7 @@ func notCollected(ctx context.Context, p datadir.Place, dir *datadir.Directory, 
 		return err
 	}
 	if all.Holds(ref) {
-		err = fmt.Errorf("engine: import: %s is the table of a collection, which takes reports of contributors only", ref)
+		err = fmt.Errorf("%s is the table of a collection, which takes reports of contributors only", ref)
 	}
 	return errors.Join(err, all.Shutdown())
 }

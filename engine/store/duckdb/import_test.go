@@ -36,7 +36,7 @@ func TestImportCSV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.duckdb")
 	s, im, err := imported(t, path, file, ImportOptions{NullStrings: []string{"", "NA"}})
 	must(t, err)
-	equal(t, "import", im, Import{Rows: 3, Columns: []string{"ID", "Name", "Paid At", "x"}})
+	equal(t, "import", im, Import{Rows: 3, Columns: []string{"ID", "Name", "Paid At", "x"}, Types: []string{"BIGINT", "VARCHAR", "TIMESTAMP", "DOUBLE"}})
 	table, _, err := s.Table(context.Background(), visits)
 	must(t, err)
 	var types []string
@@ -142,7 +142,7 @@ func TestImportGzipAndParquet(t *testing.T) {
 	in.close()
 	im, err = ImportFile(context.Background(), path, parquet, store.TableRef{Schema: "Shop", Name: "FromParquet"}, ImportOptions{}, nil)
 	must(t, err)
-	equal(t, "parquet", im, Import{Rows: 1000, Columns: []string{"Id", "name"}})
+	equal(t, "parquet", im, Import{Rows: 1000, Columns: []string{"Id", "name"}, Types: []string{"BIGINT", "VARCHAR"}})
 	s := testReopen(t, path, Options{})
 	equal(t, "sum", all(t, testSession(t, s), "SELECT CAST(sum(id) AS BIGINT) FROM shop.fromparquet"), [][]any{{int64(499500)}})
 	equal(t, "csv sum", all(t, testSession(t, s), "SELECT sum(x) FROM shop.visits"), [][]any{{float64(rows) * (rows - 1) / 8}})
@@ -161,7 +161,7 @@ func TestImportRefusals(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rows.duckdb")
 	for what, file := range map[string]string{
 		"no such file":        filepath.Join(t.TempDir(), "none.csv"),
-		"unknown extension":   testFile(t, "a.json", "{}"),
+		"unknown extension":   testFile(t, "a.xls", "{}"),
 		"pattern in the name": testFile(t, "a[1].csv", "a\n1\n"),
 		"a directory":         t.TempDir(),
 	} {

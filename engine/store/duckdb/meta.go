@@ -12,10 +12,12 @@ func (c *conn) put(ctx context.Context, bucket, key string, value []byte) error 
 	if value == nil {
 		value = []byte{}
 	}
-	_, err := c.exec(ctx, `INSERT INTO `+hidden+`.meta VALUES ($1, $2, $3)
-		ON CONFLICT (bucket, "key") DO UPDATE SET "value" = excluded."value"`, bucket, key, value)
+	_, err := c.exec(ctx, putSQL, bucket, key, value)
 	return err
 }
+
+const putSQL = `INSERT INTO ` + hidden + `.meta VALUES ($1, $2, $3)
+	ON CONFLICT (bucket, "key") DO UPDATE SET "value" = excluded."value"`
 
 func (c *conn) get(ctx context.Context, bucket, key string) ([]byte, bool, error) {
 	rows, err := c.collect(ctx, `SELECT "value" FROM `+hidden+`.meta

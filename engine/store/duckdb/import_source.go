@@ -1,0 +1,278 @@
+package duckdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"scrim/engine/store"
+	"scrim/internal/sqltext"
+)
+
+// Formats of files, as ImportOptions.Format and the ends of files' names have them. Text formats
+// may be compressed: .gz and .zst.
+var Formats = []string{"csv", "tsv", "json", "ndjson", "parquet"}
+
+// source is files and how they are read.
+type source struct {
+	paths  []string
+	size   int64
+	format string
+	o      ImportOptions
+	// columns and their types as they are read, once described; columns of which the text has a
+	// greatest length, in characters, are in lengths
+	columns, types []string
+	lengths        map[string]int
+	as             map[string]string // types that the reader of CSV files is told, by column
+}
+
+// newSource checks the files and finds their format.
+func newSource(file string, o ImportOptions) (*source, error) {
+	s := &source{o: o, lengths: map[string]int{}, as: map[string]string{}}
+	for _, f := range append([]string{file}, o.Also...) {
+		path, err := filepath.Abs(f)
+		if err != nil {
+			return nil, err
+		}
+		fi, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, err
+		case !fi.Mode().IsRegular():
+			return nil, fmt.Errorf("%s is not a regular file", f)
+		case strings.ContainsAny(path, "*?["):
+			return nil, fmt.Errorf("rename %s: the readers take *, ? and [ for patterns", f)
+		}
+		format := o.Format
+		if format == "" {
+			format = FormatOf(f)
+		}
+		switch {
+		case !slices.Contains(Formats, format):
+			return nil, fmt.Errorf("%s: want a file named .%s, also with .gz or .zst, or the format said", f, strings.Join(Formats, ", ."))
+		case s.format != "" && s.format != format:
+			return nil, fmt.Errorf("%s is %s, and the files before it are %s", f, format, s.format)
+		}
+		s.paths, s.size, s.format = append(s.paths, path), s.size+fi.Size(), format
+	}
+	return s, nil
+}
+
+// FormatOf is the format that a file's name tells, "" for none.
+func FormatOf(file string) string {
+	name := strings.ToLower(filepath.Base(file))
+	name = strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+	switch end := strings.TrimPrefix(filepath.Ext(name), "."); {
+	case end == "jsonl":
+		return "ndjson"
+	case slices.Contains(Formats, end):
+		return end
+	}
+	return ""
+}
+
+// text reports whether the files are lines of delimited text, which have rejects.
+func (s *source) text() bool { return s.format == "csv" || s.format == "tsv" }
+
+// reader is the table function that reads the files.
+func (s *source) reader() string {
+	sample := s.o.Sample
+	if sample == 0 {
+		sample = sampleRows
+	}
+	files := "[" + storeTexts(s.paths) + "]"
+	switch s.format {
+	case "parquet":
+		return "read_parquet(" + files + ")"
+	case "json", "ndjson":
+		return fmt.Sprintf("read_json(%s, sample_size = %d)", files, sample)
+	}
+	nulls := s.o.NullStrings
+	if len(nulls) == 0 {
+		nulls = []string{""}
+	}
+	// Without skip, comment and strict_mode the reader may take lines at the front for notes, and
+	// lines with another number of columns for none.
+	sql := fmt.Sprintf("read_csv(%s, sample_size = %d, nullstr = [%s], skip = 0, comment = '', strict_mode = true, store_rejects = true, rejects_limit = %d",
+		files, sample, storeTexts(nulls), s.rejectsLimit())
+	delimiter := s.o.Delimiter
+	if delimiter == "" && s.format == "tsv" {
+		delimiter = "\t"
+	}
+	if delimiter != "" {
+		sql += ", delim = " + sqltext.StoreText(delimiter)
+	}
+	if s.o.Header != nil {
+		sql += ", header = " + strconv.FormatBool(*s.o.Header)
+	}
+	var as []string
+	for _, c := range s.columns {
+		if t := s.as[c]; t != "" {
+			as = append(as, sqltext.StoreText(c)+": "+sqltext.StoreText(t))
+		}
+	}
+	if len(as) > 0 {
+		sql += ", types = {" + strings.Join(as, ", ") + "}"
+	}
+	return sql + ")"
+}
+
+// DescribeFile tells the columns and types that an import into a new table would make, and
+// reads no more of the file than decides that.
+func DescribeFile(ctx context.Context, file string, o ImportOptions) (out Import, err error) {
+	s, err := newSource(file, o)
+	if err != nil {
+		return out, err
+	}
+	dir, err := os.MkdirTemp("", "scrim-look-")
+	if err != nil {
+		return out, err
+	}
+	defer os.RemoveAll(dir)
+	in, err := openInstance(filepath.Join(dir, "look.duckdb"))
+	if err != nil {
+		return out, err
+	}
+	defer in.close()
+	c, err := in.connect(ctx)
+	if err != nil {
+		return out, classify(ctx, err)
+	}
+	defer c.close()
+	if err := c.openForImport(ctx, in, s.paths, o.Open); err != nil {
+		return out, classify(ctx, err)
+	}
+	if err := s.describe(ctx, c); err != nil {
+		return out, readError(ctx, err)
+	}
+	return Import{Columns: s.columns, Types: s.types}, nil
+}
+
+// describe reads the names and types of the files' columns. Names that differ in case alone are the
+// same.
+func (s *source) describe(ctx context.Context, c *conn) error {
+	rows, err := c.collect(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+s.reader()+")")
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, r := range rows {
+		name := strings.TrimSpace(r[0].(string))
+		folded := strings.ToLower(name)
+		if name == "" || seen[folded] {
+			return unreadable("the file has no or the same name for two columns: %q", name)
+		}
+		seen[folded] = true
+		s.columns, s.types = append(s.columns, name), append(s.types, plainType(r[1].(string)))
+	}
+	switch {
+	case len(s.columns) == 0:
+		return unreadable("the file has no columns")
+	case s.text() && len(s.columns) == 1 && s.o.Delimiter == "" && strings.ContainsAny(s.columns[0], ",;\t|"):
+		// DuckDB takes a file whose lines have different numbers of columns for one of whole lines.
+		return unreadable("the file reads as one column named %q; its lines have different numbers of columns, or another delimiter", s.columns[0])
+	}
+	return s.declare()
+}
+
+// plainType is the type that a table has for what a reader tells: objects are JSON.
+func plainType(t string) string {
+	if strings.HasPrefix(t, "STRUCT") || strings.HasPrefix(t, "MAP") || strings.HasPrefix(t, "UNION") {
+		return "JSON"
+	}
+	return t
+}
+
+// typeText is what a type may look like, and textLength the length of one for text.
+var (
+	typeText   = regexp.MustCompile(`^[A-Z][A-Z0-9_ ]*(\( *\d+ *(, *\d+ *)?\))?( ?\[\d*\])?$`)
+	textLength = regexp.MustCompile(`^(?:VAR)?CHAR ?\( *(\d+) *\)$`)
+)
+
+// storeNames are MySQL's names of types that the store names otherwise.
+var storeNames = map[string]string{"DATETIME": "TIMESTAMP", "LONGTEXT": "VARCHAR", "TEXT": "VARCHAR", "INT": "INTEGER"}
+
+// declare takes the types that were asked for.
+func (s *source) declare() error {
+	for _, name := range sortedKeys(s.o.Types) {
+		i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, name) })
+		if i < 0 {
+			return unreadable("the file has no column %q; it has %s", name, strings.Join(s.columns, ", "))
+		}
+		t := strings.ToUpper(strings.TrimSpace(s.o.Types[name]))
+		if !typeText.MatchString(t) {
+			return unreadable("column %s: %q is no type; want one as BIGINT, DOUBLE, DECIMAL(10,2), VARCHAR(40), DATE or DATETIME", name, s.o.Types[name])
+		}
+		if m := textLength.FindStringSubmatch(t); m != nil {
+			n, err := strconv.Atoi(m[1])
+			if err != nil || n < 1 || n > 16383 {
+				return unreadable("column %s: want a length from 1 to 16383, not %s", name, m[1])
+			}
+			s.lengths[s.columns[i]], t = n, "VARCHAR"
+		}
+		if plain, ok := storeNames[t]; ok {
+			t = plain
+		}
+		s.types[i], s.as[s.columns[i]] = t, t
+	}
+	return nil
+}
+
+// scalar are the types of which a CSV file's reader tells the lines that do not fit.
+var scalar = regexp.MustCompile(`^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|FLOAT|DECIMAL\(.*\)|VARCHAR|DATE|TIMESTAMP|BOOLEAN)$`)
+
+// readAs has a CSV file read by the types of a table that is there: a text of digits stays a text,
+// and what does not fit is told by its line.
+func (s *source) readAs(ctx context.Context, c *conn, table store.TableRef) error {
+	if !s.text() {
+		return nil
+	}
+	rows, err := c.collect(ctx, `SELECT column_name, data_type FROM duckdb_columns() WHERE lower(schema_name) = $1 AND lower(table_name) = $2`, table.Schema, table.Name)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, r[0].(string)) })
+		if t := r[1].(string); i >= 0 && scalar.MatchString(t) {
+			s.types[i], s.as[s.columns[i]] = t, t
+		}
+	}
+	return nil
+}
+
+// rows is the SELECT of all columns under their names. The alias list renames the file's columns by
+// position.
+func (s *source) rows() string {
+	items := make([]string, len(s.columns))
+	for i, c := range s.columns {
+		name := sqltext.StoreName(c)
+		items[i] = name
+		switch n, limited := s.lengths[c]; {
+		case s.types[i] == "JSON":
+			items[i] = "CAST(to_json(" + name + ") AS JSON)"
+		case !s.text() && s.as[c] != "":
+			items[i] = "CAST(" + name + " AS " + s.as[c] + ")"
+			fallthrough
+		case limited:
+			if limited {
+				long := sqltext.StoreText(fmt.Sprintf("column %s: a text is longer than %d characters", c, n))
+				items[i] = fmt.Sprintf("CASE WHEN length(%[1]s) > %[2]d THEN error(%[3]s) ELSE %[1]s END", items[i], n, long)
+			}
+		}
+		items[i] += " AS " + name
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM " + s.reader() + " AS f(" + sqltext.StoreNames(s.columns) + ")"
+}
+
+func storeTexts(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = sqltext.StoreText(t)
+	}
+	return strings.Join(quoted, ", ")
+}
