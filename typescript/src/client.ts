@@ -36,8 +36,7 @@ export async function fetchParams(server: string, collection: string, token: Tok
   const url = address(server, collection, "round");
   url.searchParams.set("round", String(token.round));
   if (token.stratum !== "") url.searchParams.set("stratum", token.stratum);
-  const answer = await fetch(url, { credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
-  if (!answer.ok) throw await refusal(answer);
+  const answer = await ask(url, {});
   const p = await verify(new Uint8Array(await answer.arrayBuffer()), fingerprint);
   const short = p.collection.split(".").pop()!;
   if (![p.collection, short].some((n) => n.toLowerCase() === collection.toLowerCase()) || p.stratum !== token.stratum || token.round !== 1) {
@@ -48,12 +47,26 @@ export async function fetchParams(server: string, collection: string, token: Tok
 
 /** send sends the bytes of a report. The same bytes may be sent again: they are taken once. */
 export async function send(server: string, collection: string, token: Token, bytes: Uint8Array): Promise<void> {
-  const answer = await fetch(address(server, collection, "reports"), {
-    method: "POST", credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer",
-    headers: { "Content-Type": "application/json" },
+  await ask(address(server, collection, "reports"), {
+    method: "POST", headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ token: token.secret, report: btoa(String.fromCharCode(...bytes)) }),
   });
-  if (!answer.ok) throw await refusal(answer);
+}
+
+// ATTEMPTS and FIRST_PAUSE are how often a request is sent where the server asks for patience, and how long, in milliseconds,
+// is waited before the second; the pause doubles.
+const ATTEMPTS = 7;
+const FIRST_PAUSE = 500;
+
+/** ask sends one request, the same again where the server has no room for it now. */
+async function ask(url: URL, request: RequestInit): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await fetch(url, { ...request, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
+    if (answer.ok) return answer;
+    const refused = await refusal(answer);
+    if (!refused.temporary || attempt === ATTEMPTS) throw refused;
+    await new Promise((resume) => setTimeout(resume, FIRST_PAUSE * 2 ** (attempt - 1)));
+  }
 }
 
 /** Store keeps what was made, for good: localStorage, or a file of the person. */
