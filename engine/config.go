@@ -28,6 +28,10 @@ type Config struct {
 
 	// HTTP is the TCP address of the dashboard, the metrics and the health checks; "" for none.
 	HTTP string
+	// ContributeListen is the TCP address at which contributors of collections send reports over
+	// HTTP; "" for none. ContributeOrigins lists, between commas, the origins whose pages may do so
+	// from a browser, or is "*".
+	ContributeListen, ContributeOrigins string
 
 	// Threads is the number of threads of the store; 0 means all processors.
 	Threads int

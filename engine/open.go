@@ -31,7 +31,7 @@ import (
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP, s.listenContribute} {
 		if err := step(); err != nil {
 			return err
 		}

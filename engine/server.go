@@ -25,6 +25,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
 	"scrim/engine/inbox"
+	"scrim/engine/intake"
 	"scrim/engine/monitor"
 	"scrim/engine/price"
 	"scrim/engine/session"
@@ -76,6 +77,7 @@ type Server struct {
 	observers watch.Observers
 	monitor   *monitor.Monitor // nil without HTTP
 	warnings  *monitor.Warnings
+	intake    *intake.Server // nil without an address for contributors
 
 	noise        func() noise.Noiser
 	rootPassword string
@@ -121,6 +123,9 @@ func (s *Server) Addr() net.Addr { return s.sockets.Addr() }
 // HTTPAddr returns the address of the dashboard, nil without one.
 func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 
+// ContributeAddr returns the address that contributors send reports to over HTTP, nil without one.
+func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
+
 // Serve answers clients until ctx ends or Close is called.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan struct{})
@@ -129,6 +134,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.protocol.Listener.Accept()
 	}()
 	go s.monitor.Serve()
+	go s.intake.Serve()
 	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
 	defer s.log.Info().Msg("no longer serving")
 	since, tick := time.Now(), time.NewTicker(time.Second)
@@ -159,6 +165,7 @@ func (s *Server) Close() error {
 func (s *Server) close() error {
 	var errs []error
 	s.monitor.Stop()
+	s.intake.Close()
 	if s.protocol != nil {
 		_ = s.protocol.Close()
 	}

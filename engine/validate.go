@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"scrim/engine/audit"
+	"scrim/engine/intake"
 	"scrim/engine/monitor"
 	"scrim/engine/witness"
 )
@@ -28,7 +29,7 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	var problems []error
 	for _, check := range []func(Config, func(field, format string, args ...any)){
-		Config.checkPlaces, Config.checkHTTP, Config.checkTLS, Config.checkLimits, Config.checkAudit,
+		Config.checkPlaces, Config.checkHTTP, Config.checkContribute, Config.checkTLS, Config.checkLimits, Config.checkAudit,
 	} {
 		check(c, func(field, format string, args ...any) {
 			problems = append(problems, &Problem{field, fmt.Sprintf(format, args...)})
@@ -66,6 +67,9 @@ func (c Config) checkPlaces(bad func(field, format string, args ...any)) {
 	if c.HTTP != "" {
 		address("HTTP", "HTTP address", c.HTTP)
 	}
+	if c.ContributeListen != "" {
+		address("ContributeListen", "address for contributors", c.ContributeListen)
+	}
 }
 
 // checkHTTP refuses an address to which passwords would cross a network in clear. There is no
@@ -74,6 +78,17 @@ func (c Config) checkHTTP(bad func(field, format string, args ...any)) {
 	host, port, err := net.SplitHostPort(c.HTTP)
 	if err == nil && c.TLSCert == "" && !monitor.Loopback(host) {
 		bad("HTTP", "HTTP address %q: passwords would cross the network in clear: give a TLS certificate, or a loopback address such as 127.0.0.1:%s", c.HTTP, port)
+	}
+}
+
+// checkContribute refuses an address to which tokens would cross a network in clear.
+func (c Config) checkContribute(bad func(field, format string, args ...any)) {
+	host, port, err := net.SplitHostPort(c.ContributeListen)
+	if err == nil && c.TLSCert == "" && !monitor.Loopback(host) {
+		bad("ContributeListen", "address for contributors %q: tokens would cross the network in clear: give a TLS certificate, or a loopback address such as 127.0.0.1:%s", c.ContributeListen, port)
+	}
+	if _, err := intake.ParseOrigins(c.ContributeOrigins); err != nil {
+		bad("ContributeOrigins", "origins of contributors' pages: %v", err)
 	}
 }
 

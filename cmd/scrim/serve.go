@@ -75,6 +75,9 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	if a := srv.HTTPAddr(); a != nil {
 		fmt.Fprintf(s.out, "scrim: dashboard on %s\n", a)
 	}
+	if a := srv.ContributeAddr(); a != nil {
+		fmt.Fprintf(s.out, "scrim: contributors on %s\n", a)
+	}
 	notify("READY=1")
 	if err := srv.Serve(ctx); err != nil {
 		return err

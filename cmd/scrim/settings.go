@@ -41,6 +41,8 @@ var settings = []setting{
 	{name: "data", field: "DataDir", doc: "data directory (required)"},
 	{name: "listen", field: "Listen", doc: "TCP address to listen on"},
 	{name: "http", field: "HTTP", doc: "TCP address of the dashboard, /metrics, /healthz and /readyz, e.g. 127.0.0.1:8307 (default: none)"},
+	{name: "contribute-listen", field: "ContributeListen", doc: "TCP address at which contributors of collections send reports over HTTPS, e.g. :8443; without a certificate of tls-cert a loopback one (default: none)"},
+	{name: "contribute-origins", field: "ContributeOrigins", doc: "origins whose pages may send reports from browsers, e.g. https://example.org, between commas; * for all (default: none)"},
 	{name: "tls-cert", field: "TLSCert", doc: "PEM file of the TLS certificate; without it the server makes one of its own", reload: true},
 	{name: "tls-key", field: "TLSKey", doc: "PEM file of the certificate's key", reload: true},
 	{name: "require-tls", field: "RequireTLS", doc: "close connections that do not use TLS"},

@@ -23,7 +23,12 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
 	"scrim/engine/watch"
+	"scrim/internal/connlimit"
 )
+
+// maxHTTP bounds the open HTTP connections, so that they leave files for the clients of the
+// database. More wait.
+const maxHTTP = 128
 
 // Monitor is what the server shows over HTTP: the dashboard, the metrics and whether it is well. A
 // nil Monitor, of a server without HTTP, does nothing.
@@ -127,7 +132,7 @@ func (m *Monitor) Listen(c Clients) error {
 		Now:         time.Now,
 	})
 	m.console = console.New(console.Options{Dial: c.Dial, Secure: c.Certificate != nil, Now: time.Now})
-	m.listener = limited(m.listener, maxHTTP)
+	m.listener = connlimit.New(m.listener, maxHTTP, 0)
 	m.http = &http.Server{
 		Handler:           m.handler(c.Certificate != nil),
 		ReadHeaderTimeout: 5 * time.Second,

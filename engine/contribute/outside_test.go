@@ -1,0 +1,44 @@
+package contribute
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBuildsFromAnotherModule: an app in a module of its own builds against a checkout, as
+// docs/collections/contribute-go.md says, and nothing is fetched for it: of the product's
+// dependencies the package has none.
+func TestBuildsFromAnotherModule(t *testing.T) {
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	program := "package main\n\nimport (\n\t\"fmt\"\n\n\t\"scrim/engine/contribute\"\n)\n\nfunc main() { fmt.Println(contribute.DefaultCaps()) }\n"
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(name string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		}
+		return string(out)
+	}
+	run("go", "mod", "init", "example.org/app")
+	run("go", "mod", "edit", "-require", "scrim@v0.0.0", "-replace", "scrim="+checkout)
+	run("go", "build", "-mod=mod", "-o", "app", ".")
+	if got := run(filepath.Join(dir, "app")); got != "epsilon 4, delta 1e-6\n" {
+		t.Errorf("the app printed %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "go.sum")); err == nil {
+		t.Error("the app has dependencies")
+	}
+}

@@ -1,0 +1,119 @@
+package intake
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"scrim/internal/connlimit"
+)
+
+// Options say what is served.
+type Options struct {
+	Backend Backend
+	// TLS is the certificate; nil for none, which is for loopback addresses only.
+	TLS *tls.Config
+	// Secure tells that TLS is of a certificate that browsers know.
+	Secure bool
+	// Origins are those whose pages may send reports, as in https://example.org; "*" for all.
+	Origins []string
+	// MaxBody bounds a POST, in bytes.
+	MaxBody int64
+	// Shuffler is what contributors know a shuffler by; "" at a server.
+	Shuffler string
+	// MaxConnections bounds the open connections; one address has three quarters of them.
+	MaxConnections int
+	Log            zerolog.Logger
+}
+
+// The bounds of bodies: no report of the local model is longer than 5 kB, and no bundle than 2 MiB;
+// base64 makes a third more of them.
+const (
+	MaxReport = 16 << 10
+	MaxBundle = 4 << 20
+)
+
+// ParseOrigins reads a list of origins between commas.
+func ParseOrigins(text string) (list []string, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		u, err := url.Parse(part)
+		if part != "*" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.Scheme+"://"+u.Host != part) {
+			return nil, fmt.Errorf("%q is not an origin; want a list such as https://example.org, https://app.example.org, or *", part)
+		}
+		list = append(list, part)
+	}
+	return list, nil
+}
+
+// Server takes reports over HTTP. A nil Server does nothing.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+	log      zerolog.Logger
+}
+
+// Listen opens the socket.
+func Listen(address string, o Options) (*Server, error) {
+	raw, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("intake: %w", err)
+	}
+	l := connlimit.New(raw, o.MaxConnections, max(1, o.MaxConnections*3/4))
+	if o.TLS != nil {
+		config := o.TLS.Clone()
+		config.NextProtos = []string{"h2", "http/1.1"}
+		l = tls.NewListener(l, config)
+	}
+	return &Server{listener: l, log: o.Log, http: &http.Server{
+		Handler:           newHandler(o),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
+	}}, nil
+}
+
+// Addr returns the address that is listened on, nil without one.
+func (s *Server) Addr() net.Addr {
+	if s == nil {
+		return nil
+	}
+	return s.listener.Addr()
+}
+
+// Serve answers until Close.
+func (s *Server) Serve() {
+	if s == nil {
+		return
+	}
+	s.log.Info().Str("address", s.Addr().String()).Msg("taking reports over HTTP")
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		s.log.Error().Err(err).Msg("reports over HTTP ended")
+	}
+}
+
+// Close ends the socket and what it serves, after the reports under way.
+func (s *Server) Close() {
+	if s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	_ = s.listener.Close()
+}
