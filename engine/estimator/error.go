@@ -26,8 +26,8 @@ type Error struct {
 	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
 	Centre []float64
 	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown
-	// Common is 1 for a value that has too little of its own for an interval: value and interval are
-	// what others' values and its own say together, as far as it is one of them.
+	// Common is 1 for a value that has too little of its own for an interval: value and interval
+	// are what others' values and its own say together, as far as it is one of them.
 	Common []float64
 	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied
 	// says that the noises of the values' numerators are not independent: both for the ℓ2 radius.

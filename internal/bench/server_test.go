@@ -62,7 +62,7 @@ func startAt(b *testing.B, rows, persons, groups int, typ string) (addr string, 
 	srv := serve(b, c)
 	connect(b, srv.addr, "", "CREATE DATABASE bench", "CREATE TABLE bench.t (person BIGINT, g BIGINT, x "+typ+")")
 	srv.stop()
-	if _, err := fileimport.Load(ctx, c.Place(), file, "bench.t", fileimport.Append, nil, nil); err != nil {
+	if _, err := fileimport.Load(ctx, c.Place(), file, "bench.t", fileimport.Options{Mode: fileimport.Append}, nil); err != nil {
 		b.Fatal(err)
 	}
 	srv = serve(b, c)

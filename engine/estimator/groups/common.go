@@ -22,8 +22,8 @@ import "math"
 // that κ says more than the groups where they are few.
 
 // commonZ is the noisy number of rows, in standard deviations, from which on a group's ratio says
-// what the common law is, and has an interval of its own; shrunkZ that from which on the law answers
-// for the group.
+// what the common law is, and has an interval of its own; shrunkZ that from which on the law
+// answers for the group.
 const (
 	commonZ = 4
 	shrunkZ = 2

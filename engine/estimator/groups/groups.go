@@ -57,9 +57,9 @@ type release struct {
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
 // 1/scale², so that the aggregates use the allowance C alike, and a mean's number of rows is
-// weighed with κ or more (firstpass.go). The sensitivity of each step is that of one bucket, one rank or
-// one vector a person; the loss of all is Rho, in either relation, and however many groups a person
-// is in.
+// weighed with κ or more (firstpass.go). The sensitivity of each step is that of one bucket, one
+// rank or one vector a person; the loss of all is Rho, in either relation, and however many groups
+// a person is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //

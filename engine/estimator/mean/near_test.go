@@ -44,8 +44,8 @@ var fewLaws = []fewLaw{
 func geometric(r *rand.Rand) int64 { return 1 + int64(math.Log(1-r.Float64())/math.Log(0.8)) }
 
 // TestNearTheLeastPersons asks means where the median and the histogram of distances would miss,
-// with m = n·√(2ρ) little above what octaves need: most are answered, none by a third or three times
-// the mean with an interval that denies it, and intervals hold.
+// with m = n·√(2ρ) little above what octaves need: most are answered, none by a third or three
+// times the mean with an interval that denies it, and intervals hold.
 func TestNearTheLeastPersons(t *testing.T) {
 	const runs, persons = 200, 400
 	for relation, m := range map[estimator.Relation]float64{estimator.AddRemove: 27, estimator.ReplaceOne: 38} {

@@ -82,9 +82,9 @@ func (c Centred) MinPersons() int64 {
 	return max(c.location(), 2*c.radius.Persons())
 }
 
-// Sure is the number of persons with which the searches hardly ever fail: the chance that the median
-// leaves the data falls by its own power with their number, and twice as many persons are seen by
-// the radius also where they are spread over several buckets.
+// Sure is the number of persons with which the searches hardly ever fail: the chance that the
+// median leaves the data falls by its own power with their number, and twice as many persons are
+// seen by the radius also where they are spread over several buckets.
 func (c Centred) Sure() int64 {
 	return max(c.location()+c.location()/5, 4*c.radius.Persons())
 }

@@ -22,9 +22,10 @@ import (
 //
 // Choice (post-processing): the window of 1 to 4 buckets that stands out most has to do so at
 // bulkZ; from there, to both sides, each octave within reach that stands out as well, and those
-// next to the last one that do at besideZ, are taken in. The centre is the mean of the octaves' means by their
-// counts, the radius reaches the farther end. Numbers lie somewhere in an octave, so that the
-// radius is up to some four times what a finer search finds; the noise of a mean is as much larger.
+// next to the last one that do at besideZ, are taken in. The centre is the mean of the octaves'
+// means by their counts, the radius reaches the farther end. Numbers lie somewhere in an octave, so
+// that the radius is up to some four times what a finer search finds; the noise of a mean is as
+// much larger.
 type Coarse struct {
 	noise Noise
 	delta int64

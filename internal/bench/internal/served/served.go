@@ -64,7 +64,7 @@ func (s *Server) Declare(ctx context.Context, list []string) error {
 
 // Load appends the rows of a file to a table while the server stands still.
 func (s *Server) Load(ctx context.Context, file, table string) error {
-	_, err := fileimport.Load(ctx, s.config().Place(), file, table, fileimport.Append, nil, nil)
+	_, err := fileimport.Load(ctx, s.config().Place(), file, table, fileimport.Options{Mode: fileimport.Append}, nil)
 	return err
 }
 
