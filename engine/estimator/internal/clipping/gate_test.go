@@ -39,7 +39,7 @@ func TestGatesOfManyGroups(t *testing.T) {
 
 // TestNoiseLiftsNoGateFar has a large bulk and nobody above it in 400,000 histograms: noise lifts
 // the gate by more than three octaves in fewer than 12 of them. At most 4 are expected, and 12 or
-// more come in one of 1,000 seeds; with gateZ up to eight octaves above some 20 are. Ten standard
+// more come in one of 1,000 seeds; with gateZ up to eight octaves above 15 are. Ten standard
 // deviations there do lift it.
 func TestNoiseLiftsNoGateFar(t *testing.T) {
 	const bulk, far = 2, 9
