@@ -7,17 +7,20 @@ import "math"
 // out
 //
 //	within 3 octaves above the gate              once, at adjoiningZ·√width, of distances aboutZ·√width
-//	within nearWindow octaves above the gate     at gateZ·√width
+//	within besideGate octaves above the gate     at gateZ·√width
 //	anywhere above it                            at farZ·√width
 //
-// The chance that noise alone lifts the gate by more than three octaves is 4·8·3.4·10⁻⁶ for those
-// near, and 4·120·1.9·10⁻⁸ for the others: under 1.2·10⁻⁴ in all. By at most three octaves it is
-// lifted with a chance of 6·1.9·10⁻³, which costs less than to miss persons who have ten times as
-// much as all others.
+// The chance that noise alone lifts the gate by more than three octaves is 4·120·1.9·10⁻⁸, under
+// 10⁻⁵: a statement has several gates, and one that is lifted by ten octaves leaves nothing of its
+// answers. By at most three octaves it is lifted with a chance of 6·1.9·10⁻³, which costs less than
+// to miss persons who have ten times as much as all others.
 const (
 	gateZ      = 4.5
 	adjoiningZ = 2.9
 	farZ       = 5.5
+	besideGate = 3
+	// nearWindow is how far apart the gates of two sides may be, and how far above the gate the
+	// interval of distances looks.
 	nearWindow = 8
 	// laplaceTail brings the chance of 3.4·10⁻⁶ of a normal law to 6.5·10⁻⁵ of a Laplace law, of
 	// the same standard deviation, where it would be 8.6·10⁻⁴.
@@ -49,7 +52,7 @@ func (p points) open(counts []float64, sigma, adjoining float64) int {
 		}
 	}
 	for {
-		next := p.climb(counts, sigma, best, nearWindow)
+		next := p.climb(counts, sigma, best, besideGate)
 		if next == best {
 			break
 		}

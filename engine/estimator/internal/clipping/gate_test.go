@@ -1,6 +1,7 @@
 package clipping
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -33,5 +34,34 @@ func TestGatesOfManyGroups(t *testing.T) {
 	}
 	if p := pointsOf(10_000); !(p.gate > 5.6 && p.gate < 5.8 && p.far == p.gate+farZ-gateZ) {
 		t.Errorf("10,000 groups have %v", p)
+	}
+}
+
+// TestNoiseLiftsNoGateFar has a large bulk and nobody above it in 400,000 histograms: noise lifts
+// the gate by more than three octaves in fewer than 12 of them. At most 4 are expected, and 12 or
+// more come in one of 1,000 seeds; with gateZ up to eight octaves above 15 are. Ten standard
+// deviations there do lift it.
+func TestNoiseLiftsNoGateFar(t *testing.T) {
+	const bulk, far = 2, 9
+	r := rand.New(rand.NewPCG(3, 4))
+	counts := make([]float64, 52)
+	lifted := func(persons float64, runs int) (n int) {
+		for range runs {
+			for i := range counts {
+				counts[i] = r.NormFloat64()
+			}
+			counts[bulk] += 60_000
+			counts[far] += persons
+			if pointsOf(1).open(counts, 1, math.Inf(1)) > bulk+3 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := lifted(0, 400_000); n >= 12 {
+		t.Errorf("noise lifts the gate of %d of 400,000 histograms", n)
+	}
+	if n := lifted(10, 1000); n < 999 {
+		t.Errorf("10 standard deviations above the bulk lift the gate of %d of 1,000 only", n)
 	}
 }
