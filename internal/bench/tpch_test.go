@@ -36,7 +36,7 @@ func serveTPCH(b testing.TB, scale float64) (addr string) {
 	srv.stop()
 	for _, t := range tpch.Tables() {
 		file := tpch.FileOf(dir, t.Name)
-		if _, err := fileimport.Load(context.Background(), c.Place(), file, "tpch."+t.Name, fileimport.Append, nil, nil); err != nil {
+		if _, err := fileimport.Load(context.Background(), c.Place(), file, "tpch."+t.Name, fileimport.Options{Mode: fileimport.Append}, nil); err != nil {
 			b.Fatal(err)
 		}
 		if err := os.Remove(file); err != nil {
