@@ -16,7 +16,6 @@ import (
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/fileimport"
 	"scrim/engine/store"
-	"scrim/engine/store/duckdb"
 )
 
 // importing is what scrim import was told.
@@ -77,7 +76,7 @@ and INSERT. A new table is refused to analysts until it is declared: scrim prote
 	f.BoolVar(&im.look, "dry-run", false, "show the CREATE TABLE of a new table, and change nothing")
 	f.BoolVar(&im.o.Again, "again", false, "append a file although it is in the table already")
 	f.StringVar(&im.types, "types", "", "types of columns, as name=TYPE,name=TYPE")
-	f.StringVar(&im.o.Format, "format", "", "format of the files: "+strings.Join(duckdb.Formats, ", ")+" (default: what their names say)")
+	f.StringVar(&im.o.Format, "format", "", "format of the files: "+strings.Join(fileimport.Formats, ", ")+" (default: what their names say)")
 	f.StringVar(&im.o.Delimiter, "delimiter", "", `what separates the columns of a CSV file; \t is a tab (default: found out)`)
 	f.BoolVar(&im.header, "header", false, "whether the first line of a CSV file has the names (default: found out)")
 	f.IntVar(&im.o.Sample, "sample", 0, "rows that decide the types of a text file; -1 is all (default 262144)")
@@ -217,7 +216,7 @@ func (im *importing) named() string {
 // show writes the table that the import would make.
 func (im *importing) show(ctx context.Context, s streams) error {
 	im.o.Also = im.files[1:]
-	r, err := duckdb.DescribeFile(ctx, im.files[0], im.o)
+	r, err := fileimport.Describe(ctx, im.files[0], im.o)
 	if err != nil {
 		return im.told(err)
 	}
@@ -257,8 +256,8 @@ func (im *importing) load(ctx context.Context, s streams) error {
 
 // told says of an error what would do.
 func (im *importing) told(err error) error {
-	var rejected *duckdb.Rejected
-	var repeated *duckdb.Repeated
+	var rejected *fileimport.Rejected
+	var repeated *fileimport.Repeated
 	switch {
 	case errors.Is(err, datadir.ErrInUse):
 		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(im.table, im.o.Mode))

@@ -79,7 +79,7 @@ func (h *handler) allow(header http.Header, origin string) {
 		header.Set("Access-Control-Allow-Origin", o)
 		header.Set("Access-Control-Allow-Methods", "GET, POST")
 		header.Set("Access-Control-Allow-Headers", "Content-Type")
-		header.Set("Access-Control-Expose-Headers", "Scrim-Fingerprint, Scrim-Shuffler")
+		header.Set("Access-Control-Expose-Headers", "Scrim-Fingerprint")
 		header.Set("Access-Control-Max-Age", "600")
 		return
 	}
@@ -104,9 +104,6 @@ func (h *handler) round(w http.ResponseWriter, r *http.Request) {
 	}
 	print := p.Fingerprint()
 	w.Header().Set("Scrim-Fingerprint", hex.EncodeToString(print[:]))
-	if h.o.Shuffler != "" {
-		w.Header().Set("Scrim-Shuffler", h.o.Shuffler)
-	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(p.Canonical())
 }

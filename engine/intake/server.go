@@ -27,19 +27,14 @@ type Options struct {
 	Origins []string
 	// MaxBody bounds a POST, in bytes.
 	MaxBody int64
-	// Shuffler is what contributors know a shuffler by; "" at a server.
-	Shuffler string
 	// MaxConnections bounds the open connections; one address has three quarters of them.
 	MaxConnections int
 	Log            zerolog.Logger
 }
 
-// The bounds of bodies: no report of the local model is longer than 5 kB, and no bundle than 2 MiB;
-// base64 makes a third more of them.
-const (
-	MaxReport = 16 << 10
-	MaxBundle = 4 << 20
-)
+// MaxReport bounds a body in bytes: no report of the local model is longer than 5 kB, and base64
+// makes a third more of them.
+const MaxReport = 16 << 10
 
 // ParseOrigins reads a list of origins between commas.
 func ParseOrigins(text string) (list []string, err error) {

@@ -31,11 +31,25 @@ type Options = duckdb.ImportOptions
 // Result describes a finished import.
 type Result = duckdb.Import
 
+// Rejected tells of lines that cannot be read, Repeated of a file that is in the table already.
+type (
+	Rejected = duckdb.Rejected
+	Repeated = duckdb.Repeated
+)
+
+// Formats are the names of the formats of files.
+var Formats = duckdb.Formats
+
+// Describe tells the columns and types that an import into a new table would make.
+func Describe(ctx context.Context, file string, o Options) (Result, error) {
+	return duckdb.DescribeFile(ctx, file, o)
+}
+
 // Load reads a file into a table of a data directory, all of it or nothing. table is schema.table;
 // progress gets the bytes that are done and all of them. The table's policy does not change: a new
 // table is refused to analysts until a DBA declares it. A directory that is being served is refused
-// with datadir.ErrInUse, lines that cannot be read with *duckdb.Rejected, a file that is in the
-// table already with *duckdb.Repeated.
+// with datadir.ErrInUse, lines that cannot be read with *Rejected, a file that is in the
+// table already with *Repeated.
 func Load(ctx context.Context, p datadir.Place, file, table string, o Options, progress func(done, total int64)) (Result, error) {
 	schema, name, ok := strings.Cut(table, ".")
 	if !ok || schema == "" || name == "" || strings.Contains(name, ".") {
@@ -58,8 +72,7 @@ func Load(ctx context.Context, p datadir.Place, file, table string, o Options, p
 		return r, datadir.ErrInUse
 	}
 	var failed *store.Error
-	switch {
-	case errors.As(err, &failed) && failed.Driver != "":
+	if errors.As(err, &failed) && failed.Driver != "" {
 		return r, fmt.Errorf("%w: %s", err, failed.Driver)
 	}
 	return r, err

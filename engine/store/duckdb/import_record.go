@@ -46,14 +46,9 @@ func (r *Repeated) Error() string {
 func (im *importer) record(ctx context.Context, exists bool) ([]importedFile, error) {
 	var list []importedFile
 	if exists && im.o.Mode == ImportAppend {
-		value, ok, err := im.c.get(ctx, bucketImports, store.TableKey(im.table))
-		if err != nil {
+		var err error
+		if list, err = im.c.importedInto(ctx, im.table); err != nil {
 			return nil, err
-		}
-		if ok {
-			if err := json.Unmarshal(value, &list); err != nil {
-				return nil, internal("the list of imported files is damaged")
-			}
 		}
 	}
 	for _, path := range im.source.paths {
@@ -66,6 +61,23 @@ func (im *importer) record(ctx context.Context, exists bool) ([]importedFile, er
 			return nil, &Repeated{File: path, As: list[i].Name, At: list[i].At}
 		}
 		list = append(list, importedFile{SHA256: sum, Name: filepath.Base(path), At: time.Now().UTC()})
+	}
+	return list, nil
+}
+
+// importedInto is the list of files that are in a table: none of one without rows, which was emptied
+// or made anew since.
+func (c *conn) importedInto(ctx context.Context, table store.TableRef) (list []importedFile, err error) {
+	value, ok, err := c.get(ctx, bucketImports, store.TableKey(table))
+	if err != nil || !ok {
+		return nil, err
+	}
+	rows, err := c.collect(ctx, "SELECT 1 FROM "+quoteRef(table)+" LIMIT 1")
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, internal("the list of imported files is damaged")
 	}
 	return list, nil
 }

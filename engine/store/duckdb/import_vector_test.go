@@ -34,7 +34,7 @@ func TestImportVectors(t *testing.T) {
 	write(t, testSession(t, s), ref, "DROP TABLE shop.v", "CREATE TABLE shop.v (id BIGINT, v DOUBLE[3])")
 	must(t, s.Close())
 
-	_, err = ImportFile(ctx, path, parquet, ref, ImportOptions{Mode: ImportAppend, Again: true}, nil)
+	_, err = ImportFile(ctx, path, parquet, ref, ImportOptions{Mode: ImportAppend}, nil)
 	must(t, err)
 	csv := testFile(t, "v.csv", "id,v\n3,\"[1, 2.5, 1e3]\"\n4,\n5,\"[NULL, nan, 1]\"\n")
 	_, err = ImportFile(ctx, path, csv, ref, ImportOptions{Mode: ImportAppend}, nil)
