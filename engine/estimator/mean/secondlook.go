@@ -63,19 +63,6 @@ func (s secondLook) noise(clip interval) scalar.Noise {
 	return scalar.Single(s.p, clip.moves(s.p.Relation), s.sum)
 }
 
-// answer is a mean over rows in units of the persons' means, and what it is known by.
-type answer struct {
-	value  float64
-	noise  float64 // its standard deviation
-	rows   float64 // noisy number of rows that it divides by
-	size   float64 // of the noise by its law
-	under  float64 // of the noise of rows by its law, over them
-	centre float64 // what the rows are counted from
-	radius float64 // that vectors were shortened to
-	kappa  float64 // the radius of one row
-	cut    []estimator.Cut
-}
-
 // bias is a standard deviation of what the laws say that a clip may have taken.
 func (a answer) bias() float64 {
 	sum := 0.0
