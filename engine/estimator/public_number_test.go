@@ -123,7 +123,11 @@ func tells(t *testing.T, name string, e estimator.Estimator, tries int) bool {
 			if pure {
 				loss = stattest.PureLoss
 			}
-			if loss(t, full, less).Cmp(new(big.Rat).Sub(declared, choices)) > 0 {
+			left := new(big.Rat).Set(declared)
+			if full.Choices > 0 {
+				left.Sub(left, choices)
+			}
+			if loss(t, full, less).Cmp(left) > 0 {
 				return true
 			}
 		}

@@ -117,9 +117,11 @@ func worstPure(t *testing.T, v variant, e estimator.Estimator, tries int, enough
 			less := full.Replay(t)
 			e.Release(less, input(e, other, v.p.MaxRows))
 			l, _ := stattest.PureLoss(t, full, less).Float64()
-			if v.p.Relation == estimator.ReplaceOne && present(db) != present(other) {
+			switch {
+			case full.Choices == 0: // a search for few persons, without a choice
+			case v.p.Relation == estimator.ReplaceOne && present(db) != present(other):
 				l += choices / 2
-			} else {
+			default:
 				l += choices
 			}
 			worst = max(worst, l)

@@ -69,6 +69,7 @@ type Query struct {
 type Recorder struct {
 	Answer  func(i int, value, sigma2 *big.Int) *big.Int
 	Queries []Query
+	Choices int // by the exponential mechanism, of points drawn for them
 }
 
 // Replay returns a Recorder that gives the answers of an earlier one, and fails the test if it is
@@ -109,8 +110,11 @@ func (r *Recorder) Laplace(v, num, den *big.Int) *big.Int {
 }
 
 // Uniform implements noise.Noiser. A choice by the exponential mechanism takes its first point
-// then, on both sides: its loss is not recorded.
-func (*Recorder) Uniform() uint64 { return 0 }
+// then, on both sides: that there was one is recorded, its loss is not.
+func (r *Recorder) Uniform() uint64 {
+	r.Choices++
+	return 0
+}
 
 // Loss returns Σ (v−v')²/(2σ²) over the queries of two runs with the same answers: the zCDP loss
 // between the two inputs on this branch. It fails the test if the runs asked different numbers of

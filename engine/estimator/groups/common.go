@@ -13,8 +13,7 @@ import "math"
 // tell for each τ (the normal model with random effects and restricted likelihood). All of it
 // follows from released numbers.
 //
-//	rows of 4 standard deviations and more   the mean of θ_g given all that, at most one standard
-//	                                         error from the group's own ratio, whose interval it has
+//	rows of 4 standard deviations and more   the group's own ratio, whose interval it has
 //	of 2 and more, or counted                mean and standard deviation of θ_g given all that
 //
 // So the interval of a group that has rows enough holds whatever the other groups are. That of one
@@ -132,10 +131,6 @@ func (c common) given(s groupSum) (mean, stdDev float64, ok bool) {
 	}
 	for _, l := range c {
 		if l.weight < leastLaw {
-			continue
-		}
-		if s.stands() >= commonZ {
-			add(l, s.rows, s.variance(s.differences*s.differences/(s.rows*s.rows)), 0)
 			continue
 		}
 		for i := -rowSteps; i <= rowSteps; i++ {

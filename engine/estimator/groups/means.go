@@ -45,8 +45,7 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 
 // groupMean is a group's mean in units of the part's means from the centre.
 type groupMean struct {
-	value, raw    float64 // as shown, and what its interval is about
-	stdErr        float64
+	value, stdErr float64
 	noise, under  float64 // of the ratio: of the differences and of the rows, over the rows
 	known, common bool    // common: there is no interval of its own ratio
 }
@@ -71,11 +70,14 @@ func (r release) countsBeside(s released, all float64) func(g int) bool {
 
 // mean returns the mean of a group; counted says that counts tell that it has rows.
 func (c common) mean(s groupSum, counted bool) groupMean {
-	own := groupMean{known: true, raw: s.differences / s.rows, noise: s.sigma / s.rows, under: s.sigmaRows / s.rows}
-	own.value, own.stdErr = own.raw, math.Hypot(own.noise, own.raw*own.under)
-	unknown := groupMean{value: math.NaN(), raw: math.NaN(), stdErr: math.NaN()}
+	own := groupMean{known: true, value: s.differences / s.rows, noise: s.sigma / s.rows, under: s.sigmaRows / s.rows}
+	own.stdErr = math.Hypot(own.noise, own.value*own.under)
+	unknown := groupMean{value: math.NaN(), stdErr: math.NaN()}
 	if z := s.stands(); !(z >= shrunkZ && s.rows >= leastRows || counted && z >= -shrunkZ) {
 		return unknown
+	}
+	if s.stands() >= commonZ && s.rows >= leastRows {
+		return own
 	}
 	mean, stdDev, ok := c.given(s)
 	switch {
@@ -83,11 +85,8 @@ func (c common) mean(s groupSum, counted bool) groupMean {
 		return unknown
 	case !ok:
 		return own
-	case s.stands() >= commonZ && s.rows >= leastRows:
-		own.value = min(max(mean, own.raw-own.stdErr), own.raw+own.stdErr)
-		return own
 	}
-	return groupMean{value: mean, raw: mean, stdErr: stdDev, noise: shrunkWider * stdDev, known: true, common: true}
+	return groupMean{value: mean, stdErr: stdDev, noise: shrunkWider * stdDev, known: true, common: true}
 }
 
 // tell sets value to of an estimate.
@@ -96,7 +95,7 @@ func (p part) tell(e *estimator.Estimate, to int, m groupMean, c centring) {
 		return p.means.Value(min(max(float64(c.centre)+x, float64(p.means.Lo)), float64(p.means.Hi)))
 	}
 	x := e.Error
-	e.Values[to], x.Raw[to] = value(m.value), value(m.raw)
+	e.Values[to], x.Raw[to] = value(m.value), value(m.value)
 	e.StdErr[to], x.Noise[to], x.Under[to] = p.means.Value(m.stdErr), p.means.Value(m.noise), m.under
 	x.Centre[to] = p.means.Value(float64(c.centre))
 	if m.common {

@@ -33,6 +33,7 @@ select count(*) as n from orders where placed > date_sub('2025-01-31', interval 
 select count(*) as n from orders where placed > now() - interval 50 year;
 select count(*) as n from orders where placed > date_sub(curdate(), interval 50 year);
 select sum(status = 'paid') as paid, sum(status = 'paid') / count(*) as share from orders;
+-- @within 1e-3
 select avg(status = 'paid') as share from orders;
 select sum(if(status = 'paid', amount, 0)) as paid, sum(if(status = 'open', amount, 0)) as open from orders;
 select status, total / sum(total) over () as share from (select status, sum(amount) as total from orders group by status) x order by status;

@@ -23,9 +23,11 @@ SELECT STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y-%m'), '-01'), '%Y-%
 SELECT STR_TO_DATE(CONCAT(YEAR(`orders`.`placed`), '-', ((QUARTER(`orders`.`placed`) * 3) - 2), '-01'), '%Y-%m-%d') AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY STR_TO_DATE(CONCAT(YEAR(`orders`.`placed`), '-', ((QUARTER(`orders`.`placed`) * 3) - 2), '-01'), '%Y-%m-%d') ORDER BY STR_TO_DATE(CONCAT(YEAR(`orders`.`placed`), '-', ((QUARTER(`orders`.`placed`) * 3) - 2), '-01'), '%Y-%m-%d') ASC;
 
 -- the year
+-- @within 1e-3
 SELECT MAKEDATE(YEAR(`orders`.`placed`), 1) AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY MAKEDATE(YEAR(`orders`.`placed`), 1) ORDER BY MAKEDATE(YEAR(`orders`.`placed`), 1) ASC;
 
 -- the year, in newer versions
+-- @within 1e-3
 SELECT STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y'), '-01-01'), '%Y-%m-%d') AS `placed`, COUNT(*) AS `count`, AVG(`orders`.`amount`) AS `avg` FROM `orders` GROUP BY STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y'), '-01-01'), '%Y-%m-%d') ORDER BY STR_TO_DATE(CONCAT(DATE_FORMAT(`orders`.`placed`, '%Y'), '-01-01'), '%Y-%m-%d') ASC;
 
 -- the hour of the day
