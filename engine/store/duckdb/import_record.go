@@ -65,8 +65,8 @@ func (im *importer) record(ctx context.Context, exists bool) ([]importedFile, er
 	return list, nil
 }
 
-// importedInto is the list of files that are in a table: none of one without rows, which was emptied
-// or made anew since.
+// importedInto is the list of files that are in a table: none of one without rows, which was
+// emptied or made anew since.
 func (c *conn) importedInto(ctx context.Context, table store.TableRef) (list []importedFile, err error) {
 	value, ok, err := c.get(ctx, bucketImports, store.TableKey(table))
 	if err != nil || !ok {
