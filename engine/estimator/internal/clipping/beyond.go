@@ -23,6 +23,10 @@ func (s *side) fit(p place) fit {
 	for k := s.wide; k >= 0; k-- {
 		first := masses[k] * p.persons
 		persons, slope := expect(k), 0.0
+		sure := persons // that the answer counts on
+		if p.hidden {
+			sure = s.expected(k, first)
+		}
 		if k > 1 && k <= s.top {
 			slope = fall(expect(k-1), persons)
 		}
@@ -46,7 +50,7 @@ func (s *side) fit(p place) fit {
 			radius := s.radii[at]
 			f.cut[at] = near.beyond(radius)
 			if k <= s.top {
-				f.cut[at] += persons * excess
+				f.cut[at] += sure * excess
 			}
 			f.wide[at] = far.beyond(radius) + persons*excess
 			f.spread[at] = math.Sqrt(far.beyond2(radius) + 1.5*persons*excess*excess)
@@ -74,10 +78,10 @@ func (s *side) fit(p place) fit {
 			}
 		}
 		if k == 0 {
-			f.total = near.sum + persons
+			f.total = near.sum + sure
 		}
 		if k <= s.top {
-			near.add(persons, mean, mean2)
+			near.add(sure, mean, mean2)
 		}
 		far.add(persons, mean, mean2)
 		unsure.add(part*persons, mean, mean2)

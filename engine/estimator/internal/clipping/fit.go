@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	// nearOctaves above the gate a law may go on for the answer, wideOctaves for the interval.
-	nearOctaves = 1
+	// An octave above the gate a law may go on for the answer, nearOctaves where the counts of these
+	// are at least nearZ standard deviations together, wideOctaves for the interval.
+	nearOctaves = 2
+	nearZ       = 0.5
 	wideOctaves = 5
 	// misfit is the relative deviation of a true law's mass of an octave from that of the library.
 	misfit = 0.25
@@ -32,6 +34,7 @@ type place struct {
 	at          int     // its octave
 	more        float64 // its persons
 	moreSigma   float64 // standard deviation of that number
+	hidden      bool    // the answer does not count on them
 }
 
 func heavier(a, b place) int { return cmp.Compare(b.weight, a.weight) }
@@ -75,7 +78,7 @@ func newSide(counts []float64, c Counts) (s side, ok bool) {
 	last := len(counts) - 1
 	s = side{
 		counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about,
-		points: p, gate: g, top: min(g+nearOctaves, last), wide: min(c.far(counts, g), last),
+		points: p, gate: g, top: c.near(counts, g), wide: min(c.far(counts, g), last),
 	}
 	places := s.mix(s.places())
 	for i := range s.top * perOctave {
@@ -93,6 +96,15 @@ func newSide(counts []float64, c Counts) (s side, ok bool) {
 		s.fits[i].weight /= all
 	}
 	return s, true
+}
+
+// near is the last octave that the answer counts on.
+func (c Counts) near(counts []float64, gate int) int {
+	top := min(gate+nearOctaves, len(counts)-1)
+	if n := top - gate; n == nearOctaves && sum(counts[gate+1:top+1]) < nearZ*c.sigma*math.Sqrt(float64(n)) {
+		top = gate + 1
+	}
+	return top
 }
 
 // places returns the laws that explain the counts best, the best first.

@@ -8,17 +8,22 @@ import "math"
 //
 //	within 3 octaves above the gate              once, at adjoiningZ·√width, of distances aboutZ·√width
 //	within besideGate octaves above the gate     at gateZ·√width
+//	4 to lookOctaves octaves above it            once, at lookZ·√width
 //	anywhere above it                            at farZ·√width
 //
-// The chance that noise alone lifts the gate by more than three octaves is 4·120·1.9·10⁻⁸, under
+// The chance that noise alone lifts the gate by more than lookOctaves is 4·120·1.9·10⁻⁸, under
 // 10⁻⁵: a statement has several gates, and one that is lifted by ten octaves leaves nothing of its
-// answers. By at most three octaves it is lifted with a chance of 6·1.9·10⁻³, which costs less than
-// to miss persons who have ten times as much as all others.
+// answers. By four to six octaves it is lifted with a chance of 9·7.2·10⁻⁵, by at most three with
+// one of 6·1.9·10⁻³: both cost less than to miss persons who have ten or fifty times as much as all
+// others, of whom there are enough to have most of what there is.
 const (
 	gateZ      = 4.5
 	adjoiningZ = 2.9
 	farZ       = 5.5
 	besideGate = 3
+	// lookZ is where persons stand out who have 4 to lookOctaves octaves more than all others.
+	lookZ       = 3.8
+	lookOctaves = 6
 	// nearWindow is how far apart the gates of two sides may be, and how far above the gate the
 	// interval of distances looks.
 	nearWindow = 8
@@ -27,8 +32,8 @@ const (
 	laplaceTail = 1.4
 )
 
-// points are what takes the places of gateZ and farZ where many groups have a gate each.
-type points struct{ gate, far float64 }
+// points are what takes the places of gateZ, lookZ and farZ where many groups have a gate each.
+type points struct{ gate, look, far float64 }
 
 // fewGroups is the number of groups from which on the chance that noise alone opens the gate of any
 // of them, or lifts it far, stays the same.
@@ -36,10 +41,10 @@ const fewGroups = 16
 
 func pointsOf(groups int) points {
 	if groups <= fewGroups {
-		return points{gateZ, farZ}
+		return points{gateZ, lookZ, farZ}
 	}
 	z := math.Sqrt2 * math.Erfcinv(math.Erfc(gateZ/math.Sqrt2)*fewGroups/float64(groups))
-	return points{z, z + farZ - gateZ}
+	return points{z, z + lookZ - gateZ, z + farZ - gateZ}
 }
 
 // open returns the greatest octave that stands out of noise of standard deviation sigma, −1 where
@@ -58,14 +63,28 @@ func (p points) open(counts []float64, sigma, adjoining float64) int {
 		}
 		best = next
 	}
-	for width := 3; width >= 1; width-- {
+	gate := best
+	for width := 3; width >= 1 && gate == best; width-- {
 		for from := best + width; from > best; from-- {
 			if to := best + width + 1; to <= len(counts) && sum(counts[from:to]) > adjoining*sigma*math.Sqrt(float64(to-from)) {
-				return best + width
+				gate = best + width
 			}
 		}
 	}
-	return best
+	return max(gate, p.leap(counts, sigma, best))
+}
+
+// leap returns the greatest octave within lookOctaves above the gate that a window of up to 3
+// octaves ends with, which stands out beyond besideGate at lookZ·√width; the gate where none does.
+func (p points) leap(counts []float64, sigma float64, gate int) int {
+	for top := min(gate+lookOctaves, len(counts)-1); top > gate+besideGate; top-- {
+		for width := 1; width <= 3 && top-width >= gate; width++ {
+			if counts[top] > sigma && sum(counts[top-width+1:top+1]) > p.look*sigma*math.Sqrt(float64(width)) {
+				return top
+			}
+		}
+	}
+	return gate
 }
 
 // stray reports whether a side whose octaves stand out far beyond the gate of the other side has

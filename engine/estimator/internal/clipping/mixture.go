@@ -13,20 +13,28 @@ import (
 //
 //	a tail   Pareto's law, from an octave of the bulk up to the gate on
 //	a hump   narrow or wide, about the gate
+//	hidden   Pareto's law from the gate on, of persons whom the noise hides
 //
+// The last is for the interval alone, whatever the counts say: the expected answer does without it.
 // A second law that the counts do not ask for has a small weight, as there are many that it could
 // be.
 
 // second is the second law of a mixture.
 type second struct {
 	law
-	hump bool
+	hump   bool
+	hidden bool // may be there where the counts do not ask for it
 }
 
 const (
 	// Logarithms of the weight of a second law at a place before any count is seen.
 	tailWeight = -6
 	humpWeight = -9
+	// The same of a tail that noise may hide, of this exponent, from the gate or an octave above it
+	// on; at none of them it weighs as one of hiddenRange standard deviations would.
+	hiddenWeight = -4.5
+	hiddenTail   = 1.2
+	hiddenRange  = 4
 	// mixed is the number of laws that a second one is tried beside.
 	mixed = 5
 )
@@ -42,17 +50,30 @@ func (s *second) prior() float64 {
 // seconds is the library of second laws.
 var seconds = sync.OnceValue(func() []second {
 	var all []second
-	for _, a := range []float64{1.5, 2.5} {
+	for _, a := range []float64{hiddenTail, 1.5, 2.5} {
 		density := func(y float64) float64 { return math.Exp2(-a * y) }
-		all = append(all, second{newLaw(density, 0, 16), false})
+		all = append(all, second{newLaw(density, 0, 16), false, a == hiddenTail})
 	}
 	for _, h := range []struct{ sigma, at float64 }{{0.1, -0.5}, {0.3, -0.5}, {0.3, 0}, {0.9, 0}} {
 		s := h.sigma / math.Ln2
 		density := func(y float64) float64 { return math.Exp(-(y - h.at) * (y - h.at) / (2 * s * s)) }
-		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true})
+		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true, false})
 	}
 	return all
 })
+
+// hide returns the place with a tail that the counts neither ask for nor deny: from octave on, of as
+// many persons as a normal law about their estimate m, of standard deviation sigma, has above 0.
+// Against nobody there it weighs what that law has above 0, over hiddenRange standard deviations.
+func (p place) hide(tail *second, octave int, m, sigma float64) place {
+	z := min(m/sigma, 3)
+	above := math.Erfc(-z/math.Sqrt2) / 2
+	mills := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / above
+	p.second, p.at, p.hidden = tail, octave, true
+	p.more, p.moreSigma = sigma*(z+mills), sigma*math.Sqrt(max(0, 1-z*mills-mills*mills))
+	p.weight += hiddenWeight + math.Log(above*math.Sqrt(2*math.Pi)/hiddenRange) + z*z/2
+	return p
+}
 
 // mix adds mixtures of the best places, and returns the best of all, the best first.
 func (s *side) mix(places []place) []place {
@@ -82,8 +103,12 @@ func (s *side) mix(places []place) []place {
 				}
 				q := p
 				q.second, q.at = second, octave
-				if s.weighMixed(&q, bulk, more) {
+				m, sigma, ok := s.weighMixed(&q, bulk, more)
+				switch {
+				case ok && m > sigma && !second.hidden:
 					out = append(out, q)
+				case ok && second.hidden && octave >= s.gate:
+					out = append(out, p.hide(second, octave, m, sigma))
 				}
 			}
 		}
@@ -108,12 +133,13 @@ func (s *side) shares(dst []float64, p place) {
 
 // weighMixed finds the numbers of persons n and m of two laws, of shares bulk and more, and the
 // weight of both together. Counts are normal as in weigh; m has the density 1/m, but for the part
-// that is under its standard deviation. ok is false where m is under that: the counts do not ask
-// for a second law.
-func (s *side) weighMixed(p *place, bulk, more []float64) (ok bool) {
+// that is under its standard deviation. where m is under that, sigma, the counts do not ask for a
+// second law. ok is false where the two laws cannot be told apart.
+func (s *side) weighMixed(p *place, bulk, more []float64) (m, sigma float64, ok bool) {
 	noise := s.sigma * s.sigma
 	variance := func(a, b float64) float64 { return noise + a + b + misfit*misfit*(a*a+b*b) }
-	n, m, det, aa := p.persons, 0.0, 0.0, 0.0
+	n, det, aa := p.persons, 0.0, 0.0
+	estimate := 0.0
 	for range 2 {
 		var ab, bb, ac, bc float64
 		aa = 0
@@ -127,13 +153,13 @@ func (s *side) weighMixed(p *place, bulk, more []float64) (ok bool) {
 			ac, bc = ac+q*s.counts[k]/v, bc+t*s.counts[k]/v
 		}
 		if det = aa*bb - ab*ab; !(det > 1e-9*aa*bb) {
-			return false
+			return 0, 0, false
 		}
-		n, m = max(1, (ac*bb-bc*ab)/det), max(0, (bc*aa-ac*ab)/det)
+		estimate = (bc*aa - ac*ab) / det
+		n, m = max(1, (ac*bb-bc*ab)/det), max(0, estimate)
 	}
-	sigma := math.Sqrt(aa / det)
-	if m <= sigma {
-		return false
+	if sigma = math.Sqrt(aa / det); m <= sigma {
+		return estimate, sigma, true
 	}
 	odd, logs, product := 0.0, 0.0, 1.0
 	for k, q := range bulk {
@@ -147,5 +173,5 @@ func (s *side) weighMixed(p *place, bulk, more []float64) (ok bool) {
 	}
 	p.persons, p.more, p.moreSigma = n, m, sigma
 	p.weight = p.second.prior() - (odd+logs+math.Log(product))/2 - math.Log(det)/2 - math.Log(n) - math.Log(m)
-	return true
+	return m, sigma, true
 }
