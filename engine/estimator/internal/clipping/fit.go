@@ -65,8 +65,8 @@ type fit struct {
 	rough []float64
 }
 
-// newSide fits the library to counts; ok is false where nothing stands out.
-func newSide(counts []float64, c Counts) (s side, ok bool) {
+// fitSide fits the library to counts; ok is false where nothing stands out.
+func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	p := pointsOf(c.groups)
 	g := p.open(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
