@@ -18,8 +18,8 @@ func (s *side) fit(p place) fit {
 		kinds[1] = shape{law: &p.second.law, octave: p.at}
 	}
 	n := len(s.radii)
-	of := make([]float64, 4*n)
-	f := fit{cut: of[:n:n], wide: of[n : 2*n : 2*n], spread: of[2*n : 3*n : 3*n], rough: of[3*n:]}
+	of := make([]float64, 5*n)
+	f := fit{cut: of[:n:n], wide: of[n : 2*n : 2*n], spread: of[2*n : 3*n : 3*n], rough: of[3*n : 4*n : 4*n], doubt: of[4*n:]}
 	// of the persons above the octave; unsure are those of the second law
 	var near, far, unsure moments
 	for k := s.wide; k >= 0; k-- {
@@ -81,6 +81,9 @@ func (s *side) fit(p place) fit {
 	if !s.real {
 		s.whole(f.cut)
 		s.whole(f.wide)
+	}
+	for i := range f.doubt {
+		f.doubt[i] = math.Hypot(distrust*f.cut[i], f.rough[i])
 	}
 	return f
 }

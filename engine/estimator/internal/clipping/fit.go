@@ -63,6 +63,7 @@ type fit struct {
 	spread []float64
 	// how far what is beyond it may be off, as the law may misplace persons within the octave
 	rough []float64
+	doubt []float64 // how far cut may be off
 }
 
 // fitSide fits the library to counts; ok is false where nothing stands out.
