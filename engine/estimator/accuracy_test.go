@@ -230,6 +230,7 @@ func TestAnswersAreAccurate(t *testing.T) {
 			{"row variance", func() (estimator.Estimator, error) { return variance.NewRows(p, variance.Options{}) }, want.variance, c.limits.variance},
 		} {
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
 				est, err := e.make()
 				if err != nil {
 					t.Fatal(err)

@@ -159,7 +159,7 @@ func (v variant) exactly(x []int64) []float64 {
 func TestIntervalsCover(t *testing.T) {
 	const releases = 40
 	limit := map[string]float64{"count rows": 1.1, "units": 1.1, "sum": 1.1, "mean": 1.3, "row mean": 1.3, "variance": 1.6, "row variance": 1.6, "population stddev": 1.6}
-	tallies, order := map[string]*tally{}, []string{}
+	forms, order := map[string][]form{}, []string{}
 	for _, pure := range []bool{false, true} {
 		for _, v := range variants() {
 			if v.exact() || v.p.MaxRows > 3 || pure && !slices.ContainsFunc(pureVariants(), func(p variant) bool { return p.name == v.name }) {
@@ -178,51 +178,69 @@ func TestIntervalsCover(t *testing.T) {
 			if pure {
 				name += ", pure"
 			}
-			c := tallies[name]
-			if c == nil {
-				c = new(tally)
-				tallies[name], order = c, append(order, name)
+			if forms[name] == nil {
+				order = append(order, name)
 			}
-			for _, size := range []struct {
-				n         int
-				rho, pure float64
-			}{{500, 0.2, 1}, {2000, 0.05, 0.4}} {
-				var e estimator.Estimator
-				if kind == "units" {
-					size.rho, size.pure = size.rho/20, size.pure/5 // as fine as the rest
-				}
-				if kind == "quantiles" {
-					size.rho *= 20 // one of them is near an end
-				}
-				if e = v.at(t, size.rho); pure {
-					e = v.pureAt(t, size.pure)
-				}
-				n, r := stattest.Noiser(t, name+v.name), rand.New(stattest.Source(t, name+v.name))
-				group, exact := covered(v, size.n, r)
-				in, part, times := input(e, group, 1), 0.5, releases
-				switch {
-				case ranks:
-					part, times = 0.1, 3*releases
-				case kind == "units":
-					times = 3 * releases
-				}
-				for range times {
-					if a := e.Release(n, in); a.Status == estimator.OK {
-						c.add(a, 0, exact[0], noiseOf(e, a, size.n), part)
-					}
-				}
-			}
+			forms[name] = append(forms[name], form{v, pure})
 		}
 	}
 	for _, name := range order {
-		c, from := tallies[name], 0.5
-		if strings.Contains(name, "quantile") || name == "median" {
-			from = 0.9
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := new(tally)
+			for _, f := range forms[name] {
+				f.release(t, c, name, releases)
+			}
+			from := 0.5
+			if strings.Contains(name, "quantile") || name == "median" {
+				from = 0.9
+			}
+			c.check(t, name, from)
+			for k, level := range levels {
+				if mean, _ := c.width(k); limit[name] > 0 && mean > limit[name] {
+					t.Errorf("intervals of level %v are %.3f times as wide as the noise", level, mean)
+				}
+			}
+		})
+	}
+}
+
+// form is an estimator in its plain or its pure form.
+type form struct {
+	variant
+	pure bool
+}
+
+// release takes the answers of releases on persons of two numbers in.
+func (v form) release(t *testing.T, c *tally, name string, releases int) {
+	kind := kindOf(v.variant)
+	ranks := strings.Contains(kind, "quantile") || kind == "median"
+	for _, size := range []struct {
+		n         int
+		rho, pure float64
+	}{{500, 0.2, 1}, {2000, 0.05, 0.4}} {
+		var e estimator.Estimator
+		if kind == "units" {
+			size.rho, size.pure = size.rho/20, size.pure/5 // as fine as the rest
 		}
-		c.check(t, name, from)
-		for k, level := range levels {
-			if mean, _ := c.width(k); limit[name] > 0 && mean > limit[name] {
-				t.Errorf("%s: intervals of level %v are %.3f times as wide as the noise", name, level, mean)
+		if kind == "quantiles" {
+			size.rho *= 20 // one of them is near an end
+		}
+		if e = v.at(t, size.rho); v.pure {
+			e = v.pureAt(t, size.pure)
+		}
+		n, r := stattest.Noiser(t, name+v.name), rand.New(stattest.Source(t, name+v.name))
+		group, exact := covered(v.variant, size.n, r)
+		in, part, times := input(e, group, 1), 0.5, releases
+		switch {
+		case ranks:
+			part, times = 0.1, 3*releases
+		case kind == "units":
+			times = 3 * releases
+		}
+		for range times {
+			if a := e.Release(n, in); a.Status == estimator.OK {
+				c.add(a, 0, exact[0], noiseOf(e, a, size.n), part)
 			}
 		}
 	}

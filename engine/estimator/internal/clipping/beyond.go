@@ -8,42 +8,45 @@ import "math"
 func (s *side) fit(p place) fit {
 	masses, more := make([]float64, s.wide+1), make([]float64, s.wide+1)
 	s.shares(masses, p)
-	kinds := [2]shape{{law: &s.laws[p.law], octave: p.octave, scale: math.Exp2(float64(p.octave))}}
+	kinds := [2]shape{{law: &s.laws[p.law], octave: p.octave}}
 	expect := func(k int) float64 { return s.expected(k, masses[k]*p.persons+more[k]) }
 	if p.second != nil {
 		_, inside := p.second.masses(more, p.at)
 		for k := range more {
 			more[k] *= p.more / inside
 		}
-		kinds[1] = shape{law: &p.second.law, octave: p.at, scale: math.Exp2(float64(p.at))}
+		kinds[1] = shape{law: &p.second.law, octave: p.at}
 	}
-	f := fit{cut: make([]float64, len(s.radii)), wide: make([]float64, len(s.radii)), spread: make([]float64, len(s.radii)), rough: make([]float64, len(s.radii))}
+	n := len(s.radii)
+	of := make([]float64, 5*n)
+	f := fit{cut: of[:n:n], wide: of[n : 2*n : 2*n], spread: of[2*n : 3*n : 3*n], rough: of[3*n : 4*n : 4*n], doubt: of[4*n:]}
 	// of the persons above the octave; unsure are those of the second law
 	var near, far, unsure moments
 	for k := s.wide; k >= 0; k-- {
 		first := masses[k] * p.persons
-		persons, slope := expect(k), 0.0
+		persons, edge := expect(k), math.Ldexp(1, k)
 		sure := persons // that the answer counts on
 		if p.hidden {
 			sure = s.expected(k, first)
-		}
-		if k > 1 && k <= s.top {
-			slope = fall(expect(k-1), persons)
 		}
 		part := 0.0 // of the second law
 		if more[k] > 0 {
 			part = more[k] / (first + more[k])
 		}
-		mean, mean2 := 1.0, 1.0
-		if k > 0 {
-			mean, mean2 = kinds[0].moments(k, slope)
+		within := totals{mean: 1, mean2: 1}
+		if k > 0 && persons > 0 { // of nobody it makes no difference
+			slope := func() float64 {
+				if k > 1 && k <= s.top {
+					return fall(expect(k-1), persons)
+				}
+				return 0
+			}
+			within = kinds[0].within(k, slope)
 			if part > 0 {
-				a, b := kinds[1].moments(k, slope)
-				mean, mean2 = mean+part*(a-mean), mean2+part*(b-mean2)
+				within = within.mixed(part, kinds[1].within(k, slope))
 			}
 			if !s.real {
-				mean2 += mean + 0.25
-				mean += 0.5
+				within = within.whole()
 			}
 		}
 		beyond := func(at int, excess float64) {
@@ -57,66 +60,85 @@ func (s *side) fit(p place) fit {
 			if p.second != nil {
 				f.spread[at] = math.Hypot(f.spread[at], (unsure.beyond(radius)+part*persons*excess)*p.moreSigma/p.more)
 			}
-			if edge := math.Exp2(float64(k)); radius < edge {
-				f.rough[at] = misplaced * persons * (edge - radius) * (edge - radius) / edge
+			if radius < edge {
+				f.rough[at] = misplaced * sure * (edge - radius) * (edge - radius) / edge
 			}
 		}
 		switch {
 		case k == s.top+1:
-			beyond(s.top*perOctave, max(0, mean-s.radii[s.top*perOctave]))
+			beyond(s.top*perOctave, max(0, within.mean-s.radii[s.top*perOctave]))
 		case k > 0 && k <= s.top:
-			for j := range perOctave {
-				at := (k-1)*perOctave + j
-				excess := kinds[0].excess(k, j, slope)
-				if part > 0 {
-					excess += part * (kinds[1].excess(k, j, slope) - excess)
-				}
-				if excess > 0 && !s.real {
-					excess += 0.4
-				}
-				beyond(at, excess)
+			for j, excess := range within.excess {
+				beyond((k-1)*perOctave+j, excess)
 			}
 		}
 		if k == 0 {
 			f.total = near.sum + sure
 		}
 		if k <= s.top {
-			near.add(sure, mean, mean2)
+			near.add(sure, within.mean, within.mean2)
 		}
-		far.add(persons, mean, mean2)
-		unsure.add(part*persons, mean, mean2)
+		far.add(persons, within.mean, within.mean2)
+		unsure.add(part*persons, within.mean, within.mean2)
 	}
 	f.total = max(1, f.total)
 	if !s.real {
 		s.whole(f.cut)
 		s.whole(f.wide)
 	}
+	for i := range f.doubt {
+		f.doubt[i] = math.Hypot(distrust*f.cut[i], f.rough[i])
+	}
 	return f
+}
+
+// totals are those of persons within an octave: the mean of one and of its square, and what it is
+// expected to be beyond each radius of the octave.
+type totals struct {
+	mean, mean2 float64
+	excess      [perOctave]float64
+}
+
+// mixed returns the totals of persons of whom a part is of another law.
+func (t totals) mixed(part float64, other totals) totals {
+	t.mean += part * (other.mean - t.mean)
+	t.mean2 += part * (other.mean2 - t.mean2)
+	for j, e := range other.excess {
+		t.excess[j] += part * (e - t.excess[j])
+	}
+	return t
+}
+
+// whole returns them for whole numbers, which stand for the values up to them.
+func (t totals) whole() totals {
+	t.mean2 += t.mean + 0.25
+	t.mean += 0.5
+	for j, e := range t.excess {
+		if e > 0 {
+			t.excess[j] += 0.4
+		}
+	}
+	return t
 }
 
 // shape tells of totals within an octave by a law that is moved.
 type shape struct {
 	law    *law
 	octave int
-	scale  float64
 }
 
-// moments returns the mean of a total within bucket k, and of its square.
-func (x shape) moments(k int, slope float64) (mean, mean2 float64) {
-	if i, ok := x.bucket(k); ok {
-		return x.law.mean[i] * x.scale, x.law.mean2[i] * x.scale * x.scale
+// within returns the totals within bucket k. Where the law has nobody, they follow from the slope.
+func (x shape) within(k int, slope func() float64) (t totals) {
+	i, ok := x.bucket(k)
+	if !ok {
+		return falling(slope(), math.Ldexp(1, k))
 	}
-	u := math.Exp2(float64(k))
-	return falling(slope, 1, 0) * u, falling(slope, 2, 0) * u * u
-}
-
-// excess returns what a total within bucket k is expected to be beyond radius number j of it.
-func (x shape) excess(k, j int, slope float64) float64 {
-	if i, ok := x.bucket(k); ok {
-		return x.law.excess[i*perOctave+j] * x.scale
+	scale := math.Ldexp(1, x.octave)
+	t.mean, t.mean2 = x.law.mean[i]*scale, x.law.mean2[i]*scale*scale
+	for j, e := range x.law.excess[i*perOctave : (i+1)*perOctave] {
+		t.excess[j] = e * scale
 	}
-	c := math.Exp2(float64(j)/perOctave - 1)
-	return max(0, falling(slope, 1, j)-c*falling(slope, 0, j)) * math.Exp2(float64(k))
+	return t
 }
 
 // bucket is the law's own number of bucket k; ok is false where the law has nobody there, and what
@@ -139,16 +161,32 @@ func fall(before, persons float64) float64 {
 	return min(math.Log2(before/persons), steepest)
 }
 
-// falling returns E(xⁿ; x > C) of x within (½, 1] whose logarithm has a density that falls by
-// 2^slope an octave, and C = 2^(j/perOctave−1).
-func falling(slope float64, n, j int) float64 {
-	integral := func(a, from float64) float64 { // of 2^(−a·y) from there to 1
-		if math.Abs(a) < 1e-6 {
-			return 1 - from
+// falling returns the totals within (u/2, u] whose logarithm has a density that falls by 2^slope an
+// octave.
+//
+// With E(n, C) = E(xⁿ; x > C) of such x within (½, 1], and C = 2^(j/perOctave−1) of radius j, they
+// are E(1, ½), E(2, ½) and E(1, C) − C·E(0, C).
+func falling(slope, u float64) (t totals) {
+	end, end1 := math.Exp2(-slope), math.Exp2(1-slope)
+	all := integral(slope, 0, end)
+	for j := range t.excess {
+		from := float64(j) / perOctave
+		mean := 0.5 * integral(slope-1, from, end1) / all
+		if j == 0 {
+			t.mean = mean * u
 		}
-		return (math.Exp2(-a*from) - math.Exp2(-a)) / (a * math.Ln2)
+		t.excess[j] = max(0, mean-math.Exp2(from-1)*(integral(slope, from, end)/all)) * u
 	}
-	return math.Exp2(-float64(n)) * integral(slope-float64(n), float64(j)/perOctave) / integral(slope, 0)
+	t.mean2 = 0.25 * integral(slope-2, 0, math.Exp2(2-slope)) / all * u * u
+	return t
+}
+
+// integral is that of 2^(−a·y) from a number to 1; end is its value at 1.
+func integral(a, from, end float64) float64 {
+	if math.Abs(a) < 1e-6 {
+		return 1 - from
+	}
+	return (math.Exp2(-a*from) - end) / (a * math.Ln2)
 }
 
 // whole brings what is beyond each radius to the whole number under the radius, which is what

@@ -129,23 +129,20 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	ends := func(at [2]int) (low, high int64) {
 		return c.ends(has, min(math.Floor(radii[at[1]]), c.limit), min(math.Floor(radii[at[0]]), c.limit))
 	}
-	risk := func(at [2]int) float64 {
-		risk := 0.0
-		for k := range sides {
-			// What the other side adds does not depend on this side's law.
-			rest := 0.0
-			if k == 0 {
-				rest = noise(ends(at))
-			}
-			if has[k] || k == 0 {
-				risk += sides[k].risk(at[k], cuts[k][at[k]], rest, totals[1-k])
-			}
+	// What the other side adds does not depend on this side's law, nor what the noise does on the
+	// side below.
+	below := make([]float64, len(radii))
+	for i := range below {
+		if has[1] {
+			below[i] = sides[1].risk(i, cuts[1][i], 0, totals[0])
 		}
-		return risk
 	}
 	best, at := math.Inf(1), [2]int{}
 	try := func(next [2]int) {
-		if r := risk(next); r < best {
+		if below[next[1]] >= best {
+			return
+		}
+		if r := sides[0].risk(next[0], cuts[0][next[0]], noise(ends(next)), totals[1]) + below[next[1]]; r < best {
 			best, at = r, next
 		}
 	}
@@ -221,16 +218,13 @@ func (s *side) risk(i int, mean, noise, other float64) float64 {
 	for _, f := range s.fits {
 		doubt, cut := 0.0, 0.0
 		if i < len(f.cut) {
-			doubt, cut = f.doubt(i), f.cut[i]
+			doubt, cut = f.doubt[i], f.cut[i]
 		}
 		d, total := cut-mean, f.total+other
 		risk += f.weight * min((d*d+doubt*doubt+noise*noise)/(total*total), 100)
 	}
 	return risk
 }
-
-// doubt is how far what a law says is beyond radius number i may be off.
-func (f *fit) doubt(i int) float64 { return math.Hypot(distrust*f.cut[i], f.rough[i]) }
 
 // persons is the number of persons up to the octave that the answer counts on.
 func (s *side) persons() float64 {

@@ -14,7 +14,7 @@ func (s *side) cutOf(at int, step float64) (mean float64, parts []estimator.CutP
 	at = min(at, len(s.radii)-1)
 	for _, f := range s.fits {
 		mean += f.weight * f.cut[at]
-		parts = append(parts, estimator.CutPart{Weight: f.weight, Mean: f.wide[at] * step, StdDev: math.Hypot(f.spread[at], f.doubt(at)) * step})
+		parts = append(parts, estimator.CutPart{Weight: f.weight, Mean: f.wide[at] * step, StdDev: math.Hypot(f.spread[at], f.doubt[at]) * step})
 	}
 	return mean, fewer(parts)
 }

@@ -66,10 +66,11 @@ type fit struct {
 	spread []float64
 	// how far what is beyond it may be off, as the law may misplace persons within the octave
 	rough []float64
+	doubt []float64 // how far cut may be off
 }
 
-// newSide fits the library to counts; ok is false where nothing stands out.
-func newSide(counts []float64, c Counts) (s side, ok bool) {
+// fitSide fits the library to counts; ok is false where nothing stands out.
+func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	p := pointsOf(c.groups)
 	g := p.open(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
@@ -117,26 +118,38 @@ func (s *side) places() []place {
 		noisy += s.empty[len(s.empty)-1]
 	}
 	masses, best := make([]float64, s.wide+1), math.Inf(-1)
+	scratch := make([]float64, 2*(s.wide+1))
 	bulk := fullest(s.counts[:s.top+1])
-	for i := range library {
-		for octave := -2; octave <= s.top; octave++ {
-			low, inside := library[i].masses(masses, octave)
-			if inside < 0.5 {
+	// visit weighs a law in an octave, with every spike.
+	visit := func(i, octave int, found func(place)) {
+		low, inside := library[i].masses(masses, octave)
+		if inside < 0.5 {
+			return
+		}
+		for _, spike := range spikes {
+			switch {
+			case spike == 0 && (octave < bulk-7 || octave > bulk+6):
+				continue
+			case spike > 0 && s.counts[0] < 2*s.sigma:
 				continue
 			}
-			for _, spike := range spikes {
-				switch {
-				case spike == 0 && (octave < bulk-7 || octave > bulk+6):
-					continue
-				case spike > 0 && s.counts[0] < 2*s.sigma:
-					continue
-				}
-				p := place{law: i, octave: octave, spike: spike}
-				s.weigh(&p, masses, low, inside, noisy)
-				if best = max(best, p.weight); p.weight >= best+leastWeight {
-					out = append(out, p)
-				}
+			p := place{law: i, octave: octave, spike: spike}
+			if !s.weigh(&p, masses, low, inside, noisy, best+leastWeight, scratch) {
+				continue
 			}
+			if best = max(best, p.weight); p.weight >= best+leastWeight {
+				found(p)
+			}
+		}
+	}
+	// The sooner a law is found that explains the counts well, the more of the others are left out
+	// early.
+	for i := range library {
+		visit(i, min(max(bulk-library[i].first-fullest(library[i].mass), -2), s.top), func(place) {})
+	}
+	for i := range library {
+		for octave := -2; octave <= s.top; octave++ {
+			visit(i, octave, func(p place) { out = append(out, p) })
 		}
 	}
 	if s.about {
@@ -175,50 +188,75 @@ func surprise(z2 float64) float64 {
 	return z2
 }
 
-// weigh finds the number of persons and the weight of a law with these masses.
+// weigh finds the number of persons and the weight of a law with these masses. ok is false where
+// the weight is under least: then it need not be known. scratch is for two numbers a mass.
 //
 // A count is normal around n·p with the variance of its noise, of drawing n·p persons, and of the
 // misfit; n is integrated out with density 1/n, by Laplace's approximation.
-func (s *side) weigh(p *place, masses []float64, low int, inside, noisy float64) {
+func (s *side) weigh(p *place, masses []float64, low int, inside, noisy, least float64, scratch []float64) (ok bool) {
 	noise := s.sigma * s.sigma
 	share := (1 - p.spike) / inside
-	first := p.spike + masses[0]*share
 	high := len(masses)
 	for high > low && masses[high-1] == 0 {
 		high--
 	}
+	// bucket 0 and those from low on
+	shares, odds := scratch[:1], scratch[len(masses):]
+	shares[0] = p.spike + masses[0]*share
+	for _, m := range masses[min(low, high):high] {
+		shares = append(shares, m*share)
+	}
+	counts, empty := s.counts[low-1:], s.empty[low-1:] // their first is that of bucket 0
 	n, bend := 0.0, 0.0
-	estimate := func() {
+	for range 3 {
 		top, bottom := 0.0, 0.0
-		add := func(c, q float64) {
+		for j, q := range shares {
+			c := counts[j]
+			if j == 0 {
+				c = s.counts[0]
+			}
 			mu := n * q
 			v := noise + mu + misfit*misfit*mu*mu
 			top += c * q / v
 			bottom += q * q / v
 		}
-		add(s.counts[0], first)
-		for k := low; k < high; k++ {
-			add(s.counts[k], masses[k]*share)
-		}
 		n, bend = max(1, top/bottom), bottom
 	}
-	estimate()
-	estimate()
-	estimate()
-	odd, product, logs := noisy, 1.0, 0.0
-	add := func(k int, q float64) {
+	// odds are the squared deviations; of surprise, the logarithms are first taken together
+	rough, tails, product, logs := noisy, 1.0, 1.0, 0.0
+	for j, q := range shares {
+		c, e := counts[j], empty[j]
+		if j == 0 {
+			c, e = s.counts[0], s.empty[0]
+		}
 		mu := n * q
 		v := noise + mu + misfit*misfit*mu*mu
-		d := s.counts[k] - mu
-		odd += surprise(d*d/v) - s.empty[k]
+		d := c - mu
+		z2 := d * d / v
+		odds[j] = z2
+		if z2 > outlier {
+			if tails *= z2 / outlier; tails > 1e100 {
+				rough, tails = rough+2*math.Log(tails), 1
+			}
+			z2 = outlier
+		}
+		rough += z2 - e
 		if product *= v / noise; product > 1e200 {
 			logs, product = logs+math.Log(product), 1
 		}
 	}
-	add(0, first)
-	for k := low; k < high; k++ {
-		add(k, masses[k]*share)
+	if -(rough+logs)/2-math.Log(tails*n*math.Sqrt(product)*math.Sqrt(bend)) < least-1e-6 {
+		return false
+	}
+	odd := noisy
+	for j, z2 := range odds[:len(shares)] {
+		e := empty[j]
+		if j == 0 {
+			e = s.empty[0]
+		}
+		odd += surprise(z2) - e
 	}
 	p.persons = n
 	p.weight = -(odd+logs+math.Log(product))/2 - math.Log(bend)/2 - math.Log(n)
+	return true
 }

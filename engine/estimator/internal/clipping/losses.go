@@ -46,7 +46,7 @@ func (l Lengths) Radius(noise2, aligned float64) (radius float64, ok bool) {
 	for i, r := range s.radii {
 		risk, grown := 0.0, total/max(total-cuts[i], total/100)
 		for _, f := range s.fits {
-			d, doubt := f.cut[i]-cuts[i], f.doubt(i)
+			d, doubt := f.cut[i]-cuts[i], f.doubt[i]
 			bias, noise := aligned*aligned*(d*d+doubt*doubt), noise2*r*r*grown*grown
 			risk += f.weight * min((bias+noise)/(f.total*f.total), 100)
 		}
@@ -72,7 +72,7 @@ func (l Lengths) RadiusOfRatio(noise, unlike float64) float64 {
 	for i, r := range s.radii {
 		risk := 0.0
 		for _, f := range s.fits {
-			e, lost := noise*r/max(r, f.total-f.cut[i]), unlike*math.Hypot(f.cut[i], f.doubt(i))/f.total
+			e, lost := noise*r/max(r, f.total-f.cut[i]), unlike*math.Hypot(f.cut[i], f.doubt[i])/f.total
 			risk += f.weight * (e*e + lost*lost)
 		}
 		if risk < best {
