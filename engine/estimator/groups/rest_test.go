@@ -63,8 +63,8 @@ func TestShapedNormsHaveALimit(t *testing.T) {
 		e := v.at(t, 1, estimator.AddRemove)
 		centre, kappa := int64(0), 0.0
 		if one.Measure.mean() {
-			c, reached := e.searches[0].reached()
-			centre, kappa = c.centre, reached
+			c := e.searches[0].reached()
+			centre, kappa = c.centre, c.kappa
 		}
 		centres := []centring{{centre: centre, reach: int64(kappa)}}
 		weights := e.layout.spread(e.layout.weights([]float64{kappa}))
