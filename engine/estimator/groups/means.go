@@ -40,7 +40,7 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 			e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(sum.sigmaRows))))
 		}
 		p.tell(e, g*len(r.layout.parts)+k, m, c)
-		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, all)
+		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, 0, all)
 	}
 }
 
