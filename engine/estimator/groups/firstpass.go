@@ -48,8 +48,11 @@ const spreadPer = 4
 
 // few reports whether so many persons are too few to search for a centre and for κ one after the
 // other.
-func (s search) few(count float64) bool {
-	return count < max(float64(s.centre.MinPersons()), firstpass.NearZ*s.spread.Sigma)
+func (s search) few(count float64) bool { return count < float64(s.least()) }
+
+// least is the number of persons from which on they are searched for.
+func (s search) least() int64 {
+	return max(s.centre.MinPersons(), int64(math.Ceil(firstpass.NearZ*s.spread.Sigma)))
 }
 
 // findCoarsely releases centre and κ by octaves; ok is false where no octave stands out. κ is the

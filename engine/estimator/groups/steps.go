@@ -3,6 +3,7 @@ package groups
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
@@ -61,13 +62,23 @@ func (r release) wanted(seen func(firstpass.Histogram) float64, centred func(sea
 
 // Reason implements estimator.Reasoned.
 func (r release) Reason() string {
+	var reasons []string
 	switch {
 	case r.planned:
-		return fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned)
+		reasons = append(reasons, fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned))
 	case r.profile > 0:
-		return "noise shaped by the groups' shares of persons' vectors"
+		reasons = append(reasons, "noise shaped by the groups' shares of persons' vectors")
 	}
-	return ""
+	searched := int64(0)
+	for _, s := range r.searches {
+		if s.Measure.mean() {
+			searched = max(searched, s.least())
+		}
+	}
+	if searched > 0 {
+		reasons = append(reasons, fmt.Sprintf("under %d persons centre and spread are one histogram of octaves, at the loss of both", searched))
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // seen is the number of persons of which a half in one octave stands out.

@@ -1,6 +1,7 @@
 package mean
 
 import (
+	"fmt"
 	"math"
 
 	"scrim/accounting/privacy"
@@ -220,6 +221,12 @@ func (rowMean) Bias() string {
 	return "the lower weight of persons with many rows, or far-off ones"
 }
 
+// Reason implements estimator.Reasoned.
+func (e rowMean) Reason() string {
+	return fmt.Sprintf("under %d persons centre and clip are one histogram of octaves, at the loss of both; under %d there is one joint clip and sum, at the loss of two",
+		e.centred.Sure(), e.leastTwice())
+}
+
 // Steps implements estimator.Estimator.
 func (e rowMean) Steps() []estimator.Step {
 	steps := append(append(e.n.Steps(), e.centred.Steps()...), e.first.clip.Step("joint clip"))
@@ -315,8 +322,11 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 
 // twice reports whether there is a second look. It follows from what is public or released.
 func (e rowMean) twice(f frame, count float64) bool {
-	return f.fixed == 0 && !f.guessed && !f.alike && count >= float64(max(e.needed(), leastSecond*e.whole.clip.Persons()))
+	return f.fixed == 0 && !f.guessed && !f.alike && count >= float64(e.leastTwice())
 }
+
+// leastTwice is the number of persons from which on there may be a second look.
+func (e rowMean) leastTwice() int64 { return max(e.needed(), leastSecond*e.whole.clip.Persons()) }
 
 // estimate is the answer in values of the argument, within the public range.
 func (e rowMean) estimate(a answer, law estimator.Law, count float64) estimator.Estimate {
