@@ -2,7 +2,6 @@ package groups
 
 import (
 	"math"
-	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -51,29 +50,32 @@ type groupMean struct {
 	known, common bool    // common: there is no interval of its own ratio
 }
 
-// toldBeside returns what tells of a group whether it has rows beside a mean of all of them: counts
-// in the same release of which the rows of the mean, all of them together, are most, and sums that
-// are what its values add up to in all groups together. One that stands out in a group has rows.
-func (r release) toldBeside(s released, p part, c centring, all float64) func(g int) bool {
+// toldBeside returns what tells of a group whether it has rows beside a mean of all of them, in
+// standard deviations: counts in the same release of which the rows of the mean, all of them
+// together, are most, and sums that are what its values add up to in all groups together.
+func (r release) toldBeside(s released, p part, c centring, all float64) func(g int) float64 {
 	width := r.layout.width
 	values, sigma := r.valuesOf(s, p, c)
-	var columns []int
+	columns := map[int]float64{} // with the sign of what they add up to
 	for _, q := range r.layout.parts {
 		switch {
 		case q.Measure.count() && s.all(width, q, q.first) <= alikeBeside*all:
-			columns = append(columns, q.first)
+			columns[q.first] = 1
 		case q.Measure == Sum && p.Measure == RowMean:
 			sum, noise := r.valuesOf(s, q, centring{})
 			if math.Abs(values) >= meanZ*sigma && math.Abs(sum) >= meanZ*noise && values*sum > 0 && math.Abs(math.Log(sum/values)) <= math.Log(alikeBeside) {
-				columns = append(columns, q.first)
+				columns[q.first] = math.Copysign(1, sum)
 			}
 		}
 	}
-	return func(g int) bool {
-		return slices.ContainsFunc(columns, func(c int) bool {
-			at := g*width + c
-			return math.Abs(s.sums[at]) >= max(meanZ*s.sigma[at], leastRows)
-		})
+	return func(g int) float64 {
+		most := 0.0
+		for c, sign := range columns {
+			if x := sign * s.sums[g*width+c]; x >= leastRows {
+				most = max(most, x/s.sigma[g*width+c])
+			}
+		}
+		return most
 	}
 }
 
@@ -93,12 +95,13 @@ func (r release) valuesOf(s released, p part, c centring) (sum, sigma float64) {
 	return unit(sum), unit(sigma)
 }
 
-// mean returns the mean of a group; told says that counts or sums beside tell that it has rows.
-func (c common) mean(s groupSum, told bool) groupMean {
+// mean returns the mean of a group; told is what counts or sums beside say of its rows, in standard
+// deviations: these and the rows, which have noise of their own, tell together that there are some.
+func (c common) mean(s groupSum, told float64) groupMean {
 	own := groupMean{known: true, value: s.differences / s.rows, noise: s.sigma / s.rows, under: s.sigmaRows / s.rows}
 	own.stdErr = math.Hypot(own.noise, own.value*own.under)
 	unknown := groupMean{value: math.NaN(), stdErr: math.NaN()}
-	if z := s.stands(); !(z >= shrunkZ && s.rows >= leastRows || told && z >= -shrunkZ) {
+	if z := s.stands(); !(z >= shrunkZ && s.rows >= leastRows || math.Hypot(max(0, z), told) >= meanZ && z >= -shrunkZ) {
 		return unknown
 	}
 	if s.stands() >= commonZ && s.rows >= leastRows {
