@@ -109,7 +109,7 @@ func (s released) beyond(size, sigma, all float64) []estimator.CutPart {
 // lostOfMean returns laws of what a clip may move the mean of a group by, of whose rows, of all
 // rows, it leaves so many, each as long as weight at least: what is lost may be differences, on one
 // side of the mean of those that are left.
-func (s released) lostOfMean(weight, rows, sigma, all float64) estimator.Cut {
+func (s released) lostOfMean(weight, rows, all float64) estimator.Cut {
 	if s.whole {
 		return estimator.Cut{}
 	}
@@ -117,7 +117,7 @@ func (s released) lostOfMean(weight, rows, sigma, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	parts := s.beyond(max(0, rows), sigma, all)
+	parts := s.beyond(max(0, rows), 0, all)
 	for i, p := range parts {
 		parts[i] = estimator.CutPart{Weight: p.Weight, StdDev: weight * math.Hypot(p.Mean, p.StdDev) / (max(0, rows) + p.Mean)}
 	}

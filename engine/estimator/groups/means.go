@@ -39,7 +39,7 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 			e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(sum.sigmaRows))))
 		}
 		p.tell(e, g*len(r.layout.parts)+k, m, c)
-		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, 0, all)
+		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, all)
 	}
 }
 
@@ -63,7 +63,8 @@ func (r release) toldBeside(s released, p part, c centring, all float64) func(g 
 			columns[q.first] = 1
 		case q.Measure == Sum && p.Measure == RowMean:
 			sum, noise := r.valuesOf(s, q, centring{})
-			if math.Abs(values) >= meanZ*sigma && math.Abs(sum) >= meanZ*noise && values*sum > 0 && math.Abs(math.Log(sum/values)) <= math.Log(alikeBeside) {
+			seen, ratio := math.Abs(values) >= meanZ*sigma && math.Abs(sum) >= meanZ*noise, sum/values
+			if seen && ratio <= alikeBeside && ratio >= 1/alikeBeside {
 				columns[q.first] = math.Copysign(1, sum)
 			}
 		}

@@ -210,6 +210,9 @@ func (e rowMean) searched() int64 {
 	return min(int64(math.Ceil(two*float64(e.coarse.Persons()))), e.centred.MinPersons())
 }
 
+// within is the number of persons from which on a search goes on within declared bounds.
+func (e rowMean) within() int64 { return max(e.searched(), e.least()) }
+
 // needed is the number of persons that the searches need.
 func (e rowMean) needed() int64 { return max(e.centred.MinPersons(), e.whole.clip.Persons()) }
 
@@ -223,8 +226,12 @@ func (rowMean) Bias() string {
 
 // Reason implements estimator.Reasoned.
 func (e rowMean) Reason() string {
-	return fmt.Sprintf("under %d persons centre and clip are one histogram of octaves, at the loss of both; under %d there is one joint clip and sum, at the loss of two",
+	reason := fmt.Sprintf("under %d persons centre and clip are one histogram of octaves, at the loss of both; under %d there is one joint clip and sum, at the loss of two",
 		e.centred.Sure(), e.leastTwice())
+	if e.p.Bounded() {
+		reason += fmt.Sprintf("; under %d the middle and half of the declared range stand for them", e.within())
+	}
+	return reason
 }
 
 // Steps implements estimator.Estimator.
@@ -265,7 +272,7 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1)}
 	}
 	middle, most := e.declared.Middle()
-	if count >= float64(max(e.searched(), e.least())) {
+	if count >= float64(e.within()) {
 		if c, kappa, found := e.search(n, in, count); !found.alike && !found.none && float64(kappa)*tighter <= float64(most) {
 			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c)}
 		}
