@@ -86,7 +86,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 		if a.Vectorized != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Vectorized)
 		}
-		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), r.barLines(i)) {
+		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), methodLine(a), r.barLines(i)) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
 		formatSteps(b, r.steps(a), indent+"│   ")
@@ -203,6 +203,15 @@ func formatSteps(b *strings.Builder, steps []estimator.Step, indent string) {
 		}
 		fmt.Fprintf(b, "  rho=%s\n", number6(s.Rho))
 	}
+}
+
+// methodLine is the line of EXPLAIN on which method an aggregate takes, or from which number of
+// persons on.
+func methodLine(a Aggregate) []string {
+	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {
+		return []string{"method: " + r.Reason()}
+	}
+	return nil
 }
 
 // KeyNames lists the names of a release's keys in the order of GROUP BY.

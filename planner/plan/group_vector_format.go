@@ -56,9 +56,5 @@ func (r *Release) groupLines(a Aggregate) []string {
 		}
 		n += fmt.Sprintf(", here as for %d", a.Groups.Groups)
 	}
-	lines := []string{fmt.Sprintf("one vector a unit  %s  columns=%d", n, len(a.Columns))}
-	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {
-		lines = append(lines, "method: "+r.Reason())
-	}
-	return lines
+	return []string{fmt.Sprintf("one vector a unit  %s  columns=%d", n, len(a.Columns))}
 }

@@ -1,13 +1,9 @@
 package plan
 
-import (
-	"fmt"
-
-	"scrim/engine/estimator"
-)
+import "fmt"
 
 // vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of
-// a coordinate, the memory that a person takes, and why the method was chosen.
+// a coordinate, and the memory that a person takes.
 func vectorLines(a Aggregate) []string {
 	v := a.Vector
 	if v == nil {
@@ -22,11 +18,7 @@ func vectorLines(a Aggregate) []string {
 	} else {
 		what += fmt.Sprintf("  memory=%d bytes a person", 16*v.Dim)
 	}
-	lines := []string{what}
-	if r, ok := a.Estimator.(estimator.Reasoned); ok && r.Reason() != "" {
-		lines = append(lines, "method: "+r.Reason())
-	}
-	return lines
+	return []string{what}
 }
 
 // String names the form.

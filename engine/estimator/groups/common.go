@@ -10,8 +10,8 @@ import "math"
 //
 // μ and τ are not known: τ is one of several sizes, from twice κ, how far a row is from the centre,
 // downwards, each as likely as the groups that have rows enough make it, and μ what these groups
-// tell for each τ (the normal model with random effects and restricted likelihood). All of it
-// follows from released numbers.
+// tell for each τ (the normal model with random effects and restricted likelihood). Where no group
+// has rows enough, all of them together are taken for one. All of it follows from released numbers.
 //
 //	rows of 4 standard deviations and more   the group's own ratio, whose interval it has
 //	of 2 and more, or counted                mean and standard deviation of θ_g given all that
@@ -56,20 +56,19 @@ func (s groupSum) variance(r2 float64) float64 {
 // law is a normal law of the groups' means: its mean is off by a standard deviation.
 type law struct{ weight, mean, spread, off float64 }
 
-// common is a mixture of laws; nil if no group has rows enough.
+// common is a mixture of laws; nil if all groups together have too few rows.
 type common []law
 
 // commonOf returns the common law of the means of groups whose rows are about kappa from the
 // centre.
 func commonOf(sums []groupSum, kappa float64) common {
-	var seen []groupSum
-	differences, rows := 0.0, 0.0
-	for _, s := range sums {
-		if s.stands() >= commonZ && s.rows >= leastRows {
-			seen = append(seen, s)
-			w := 1 / (s.sigma * s.sigma)
-			differences, rows = differences+w*s.differences, rows+w*s.rows
-		}
+	seen, differences, rows := standing(sums), 0.0, 0.0
+	if len(seen) == 0 {
+		seen = standing([]groupSum{together(sums)})
+	}
+	for _, s := range seen {
+		w := 1 / (s.sigma * s.sigma)
+		differences, rows = differences+w*s.differences, rows+w*s.rows
 	}
 	if len(seen) == 0 {
 		return nil
@@ -94,6 +93,25 @@ func commonOf(sums []groupSum, kappa float64) common {
 		out = append(out, far)
 	}
 	return out
+}
+
+// standing returns the groups that have rows enough.
+func standing(sums []groupSum) (seen []groupSum) {
+	for _, s := range sums {
+		if s.stands() >= commonZ && s.rows >= leastRows {
+			seen = append(seen, s)
+		}
+	}
+	return seen
+}
+
+// together is one group of all.
+func together(sums []groupSum) (all groupSum) {
+	for _, s := range sums {
+		all.differences, all.rows = all.differences+s.differences, all.rows+s.rows
+		all.sigma, all.sigmaRows = math.Hypot(all.sigma, s.sigma), math.Hypot(all.sigmaRows, s.sigmaRows)
+	}
+	return all
 }
 
 // fit sets the law's mean for its spread, and returns the logarithm of the restricted likelihood.

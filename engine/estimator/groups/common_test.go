@@ -100,7 +100,7 @@ func TestCommonLawCovers(t *testing.T) {
 				sums := sumsOf(r, means, z.most)
 				c := commonOf(sums, 1)
 				for g, s := range sums {
-					if m := c.mean(s, false); m.known {
+					if m := c.mean(s, 0); m.known {
 						held.count(m, means[g])
 					}
 					if c == nil {
@@ -108,7 +108,7 @@ func TestCommonLawCovers(t *testing.T) {
 					}
 					least := c[spreads-1]
 					least.weight = 1
-					if m := (common{least}).mean(s, false); m.known {
+					if m := (common{least}).mean(s, 0); m.known {
 						alike.count(m, means[g])
 					}
 				}
@@ -124,20 +124,25 @@ func TestCommonLawCovers(t *testing.T) {
 	}
 }
 
-// TestGroupsAlone: without a group of rows enough, and of one group, a mean is shown by its own
-// rows alone, and one that no other is like is not shown.
+// TestGroupsAlone: where all groups together have too few rows, and of one group, a mean is shown by
+// its own rows alone, and one that no other is like is not shown.
 func TestGroupsAlone(t *testing.T) {
-	few := []groupSum{{20, 25, 10, 10}, {20, 35, 10, 10}}
+	few := []groupSum{{20, 20, 10, 10}, {20, 34, 10, 10}}
 	c := commonOf(few, 1)
-	if a, b := c.mean(few[0], true), c.mean(few[1], true); a.known || !b.known || b.common || b.value != 20./35 {
+	if a, b := c.mean(few[0], meanZ), c.mean(few[1], meanZ); a.known || !b.known || b.common || b.value != 20./34 {
 		t.Errorf("%+v, %+v", a, b)
 	}
+	few[0].rows = 30 // all together have rows enough
+	c = commonOf(few, 1)
+	if a, b := c.mean(few[0], 0), c.mean(few[1], 0); !a.common || !b.common || math.Abs(a.value-b.value) > a.noise/4 {
+		t.Errorf("together: %+v, %+v", a, b)
+	}
 	one := []groupSum{{200, 400, 10, 10}}
-	if m := commonOf(one, 1).mean(one[0], false); !m.known || m.value != 0.5 {
+	if m := commonOf(one, 1).mean(one[0], 0); !m.known || m.value != 0.5 {
 		t.Errorf("one group: %+v", m)
 	}
 	empty := groupSum{0, 0, 10, 10}
-	if m := commonOf(one, 1).mean(empty, false); m.known {
+	if m := commonOf(one, 1).mean(empty, 0); m.known {
 		t.Errorf("no rows: %+v", m)
 	}
 }

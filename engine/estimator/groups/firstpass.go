@@ -35,21 +35,61 @@ type search struct {
 	part
 	centre scalar.Centred      // of a mean
 	spread firstpass.Histogram // of a mean
+	coarse scalar.Coarse       // both of them for fewer persons
 	scale  firstpass.Histogram // of a part among others
 }
 
 // spreadPer is the number of buckets an octave of the spreads: κ is only a weight.
 const spreadPer = 4
 
-// wants is the number of persons from which on a mean with declared bounds is searched within them.
-func (s search) wants() float64 {
-	return max(float64(s.centre.MinPersons()), firstpass.NearZ*s.spread.Sigma)
+// Of fewer persons than the search for a centre needs, centre and κ are read off one histogram of
+// the signed octaves of persons' means, which has the loss of both searches (scalar.Coarse). Which
+// of both it is follows from the released number of persons.
+
+// few reports whether so many persons are too few to search for a centre and for κ one after the
+// other.
+func (s search) few(count float64) bool { return count < float64(s.least()) }
+
+// least is the number of persons from which on they are searched for.
+func (s search) least() int64 {
+	return max(s.centre.MinPersons(), int64(math.Ceil(firstpass.NearZ*s.spread.Sigma)))
 }
 
-// reached returns the public centring of a mean with declared bounds and its κ.
-func (s search) reached() (c centring, kappa float64) {
+// findCoarsely releases centre and κ by octaves; ok is false where no octave stands out. κ is the
+// quantile of the distances of persons' means, or their mean where that is greater.
+func (s search) findCoarsely(n noise.Noiser, l layout, b *estimator.Block) (c centring, ok bool) {
+	rows, sums := l.totals(b, s.part)
+	defer estimator.Free(b.Memory, rows)
+	defer estimator.Free(b.Memory, sums)
+	means := s.centre.All(b.Memory, rows, sums)
+	defer estimator.Free(b.Memory, means)
+	octaves, ok := s.coarse.Release(n, means)
+	if !ok {
+		return c, false
+	}
+	c.centre, _, _ = octaves.About()
+	c = s.within(c.centre)
+	c.kappa = max(octaves.Distance(c.centre, spreadQuantile), octaves.MeanDistance(c.centre))
+	if s.declared() {
+		c.kappa = min(c.kappa, s.reached().kappa)
+	}
+	c.weight = c.kappa
+	return c, true
+}
+
+// within is the centring at a centre that is found.
+func (s search) within(centre int64) centring {
+	if !s.declared() {
+		return centring{centre: centre}
+	}
+	return centring{centre: centre, reach: max(1, centre-s.means.Lo, s.means.Hi-centre)}
+}
+
+// reached returns the public centring of a mean with declared bounds, whose κ reaches both.
+func (s search) reached() centring {
 	centre, radius := s.means.Middle()
-	return centring{centre: centre, reach: max(1, radius)}, float64(max(1, radius))
+	radius = max(1, radius)
+	return centring{centre: centre, reach: radius, kappa: float64(radius), weight: float64(radius)}
 }
 
 // findCentre releases the median of the persons' means, one number a person: its rows in all groups
@@ -62,10 +102,7 @@ func (s search) findCentre(n noise.Noiser, l layout, b *estimator.Block) centrin
 	defer estimator.Free(b.Memory, rows)
 	defer estimator.Free(b.Memory, sums)
 	c, _ := s.centre.Search(n, b.Memory, rows, sums)
-	if !s.declared() {
-		return centring{centre: c}
-	}
-	return centring{centre: c, reach: max(1, c-s.means.Lo, s.means.Hi-c)}
+	return s.within(c)
 }
 
 // totals returns the number of rows of each person in all groups together, and the sum of their
@@ -105,7 +142,7 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured, centre centring
 	usual := s.spread.QuantileAbout(noisy, max(count, 1), spreadQuantile, math.Abs(float64(centre.centre)))
 	most, top, seen := math.Inf(1), 0, false
 	if s.declared() {
-		_, most = s.reached()
+		most = s.reached().kappa
 	}
 	kappa = min(max(1, usual), most)
 	if top, seen = s.spread.Top(noisy); !seen {

@@ -50,9 +50,13 @@ type release struct {
 //	norms    3–15 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
-// Declared bounds of a mean are what is searched within. Where n̂ is too small to search, the
-// middle and half of the declared interval stand for centre and κ; the searches are charged all the
-// same.
+// Declared bounds of a mean are what is searched within. Where n̂ is too small for a search for the
+// centre, and one for κ after it, both are read off one histogram of the signed octaves of persons'
+// means, at the loss of both (scalar.Coarse); where it shows nothing, the middle and half of a
+// declared interval stand for them. One person is in one octave: 1 under add-remove, √2 where one is
+// exchanged, and half of the loss where one comes or goes, as joining has it. Which it is follows
+// from n̂, and all cost the same: no noisy step at ρ has more than the divergence α·ρ that the account
+// takes all of them for.
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
@@ -134,7 +138,10 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 		needed = scalar.Twice(count)
 	}
 	some := r.some(n, in, count)
-	b, centres, weights := r.measured(n, in, some, count)
+	b, centres, weights, ok := r.measured(n, in, some, count)
+	if !ok {
+		return r.few(n, in, count, needed)
+	}
 	weights, limit, ok := r.scaled(n, b, weights)
 	if !ok {
 		return r.few(n, in, count, needed)
@@ -169,17 +176,23 @@ func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) release
 }
 
 // measured releases the centres and spreads of means, those of some of the persons, and returns
-// what the prepared entries add up to, with the columns' weights by them. Of a mean with declared
-// bounds they are those of the bounds where count persons are too few to search.
-func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float64) (all measured, centres []centring, weights []float64) {
+// what the prepared entries add up to, with the columns' weights by them. Where count persons are
+// too few for two searches they are found coarsely; where nothing is, those of declared bounds are
+// taken, and ok is false of a mean without.
+func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float64) (all measured, centres []centring, weights []float64, ok bool) {
 	l := r.layout
 	centres, rows := make([]centring, len(l.parts)), make([]float64, len(l.parts))
 	for k, s := range r.searches {
 		switch {
 		case !s.Measure.mean():
-		case s.declared() && count < s.wants():
-			centres[k], rows[k] = s.reached()
-			centres[k].kappa, centres[k].weight = rows[k], rows[k]
+			continue
+		case s.few(count):
+			if centres[k], ok = s.findCoarsely(n, l, some); !ok && !s.declared() {
+				return all, nil, nil, false
+			} else if !ok {
+				centres[k] = s.reached()
+			}
+			rows[k] = centres[k].weight
 		default:
 			centres[k] = s.findCentre(n, l, some)
 		}
@@ -196,7 +209,7 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 			centres[k].weight = rows[k]
 		}
 	}
-	return all, centres, l.weights(rows)
+	return all, centres, l.weights(rows), true
 }
 
 // unitScale is the scaled norm of a vector of one aggregate that is as long as its scale: a power

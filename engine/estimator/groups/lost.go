@@ -69,7 +69,7 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 			size = max(0, -v)
 		}
 	}
-	parts := s.beyond(size, all)
+	parts := s.beyond(size, sigma, all)
 	if !one { // what is lost on the two sides of 0 need not show in the sum
 		for i, l := range s.losses {
 			parts[i].StdDev = math.Hypot(parts[i].StdDev, all*l.Wide/s.groups)
@@ -86,8 +86,12 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 	return cut
 }
 
-// beyond returns laws of what a clip takes from a group that has size left, of all groups together.
-func (s released) beyond(size, all float64) []estimator.CutPart {
+// beyond returns laws of what a clip takes from a group that has size left, with noise of standard
+// deviation sigma, of all groups together.
+//
+// Where the noise has taken from a group, it has taken as large a part of what its persons are
+// said to lose. So as many are taken to be drawn as sigma has at least.
+func (s released) beyond(size, sigma, all float64) []estimator.CutPart {
 	parts := make([]estimator.CutPart, len(s.losses))
 	for i, l := range s.losses {
 		mean, more := size*l.Wide, 0.0
@@ -95,7 +99,8 @@ func (s released) beyond(size, all float64) []estimator.CutPart {
 			odds := math.Exp(unlike) * l.Heavy / (1 - l.Heavy)
 			more = mean * (odds/(1+odds)/l.Heavy - 1)
 		}
-		drawn := l.Spread * math.Pow(size, 0.875) * math.Pow(max(all, size), 0.125)
+		left := max(size, sigma)
+		drawn := l.Spread * math.Pow(left, 0.875) * math.Pow(max(all, left), 0.125)
 		parts[i] = estimator.CutPart{Weight: l.Weight, Mean: mean, StdDev: math.Hypot(more, drawn)}
 	}
 	return parts
@@ -112,7 +117,7 @@ func (s released) lostOfMean(weight, rows, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	parts := s.beyond(max(0, rows), all)
+	parts := s.beyond(max(0, rows), 0, all)
 	for i, p := range parts {
 		parts[i] = estimator.CutPart{Weight: p.Weight, StdDev: weight * math.Hypot(p.Mean, p.StdDev) / (max(0, rows) + p.Mean)}
 	}

@@ -8,16 +8,18 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/scalar"
 	"scrim/internal/stattest"
 )
 
-// TestSumsOfFewPersons: where a mean wants more persons than there are, the sum beside it is told
-// all the same, and where a sum does, the count.
+// TestSumsOfFewPersons: where nothing stands out for a mean, the sum beside it is told all the same,
+// and where a sum wants more persons than there are, the count.
 func TestSumsOfFewPersons(t *testing.T) {
 	parts := []Aggregate{{Measure: RowMean, Grid: quarters()}, {Measure: Sum, Grid: quarters()}, {Measure: Rows}}
 	for _, relation := range relations {
 		e := variant{p: Params{Groups: 2, Aggregates: parts}}.at(t, 0.2, relation)
-		few := int(e.rest.least()+e.least()) / 2
+		e.searches[0].coarse = scalar.NewCoarse(e.p.scalar(parts[0], 1), e.searches[0].centre.Means, 1e-6)
+		few := int(e.rest.least()) * 5 / 4
 		counts, sums := 0, 0
 		for run := range 40 {
 			persons := few
@@ -63,8 +65,8 @@ func TestShapedNormsHaveALimit(t *testing.T) {
 		e := v.at(t, 1, estimator.AddRemove)
 		centre, kappa := int64(0), 0.0
 		if one.Measure.mean() {
-			c, reached := e.searches[0].reached()
-			centre, kappa = c.centre, reached
+			c := e.searches[0].reached()
+			centre, kappa = c.centre, c.kappa
 		}
 		centres := []centring{{centre: centre, reach: int64(kappa)}}
 		weights := e.layout.spread(e.layout.weights([]float64{kappa}))

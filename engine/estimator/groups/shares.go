@@ -44,9 +44,11 @@ func (r *release) share(counted bool) {
 	for _, p := range l.parts {
 		s := search{part: p}
 		if p.Measure.mean() {
-			s.centre = scalar.NewCentre(scalar.Open(r.p.scalar(p.Aggregate, r.p.Rho)), b.take(centre))
+			open, first, second := scalar.Open(r.p.scalar(p.Aggregate, r.p.Rho)), b.take(centre), b.take(spread)
+			s.centre = scalar.NewCentre(open, first)
 			octaves := firstpass.NewOctaves(spreadPer, firstpass.Farthest(p.means.Lo, p.means.Hi, 1))
-			s.spread = firstpass.NewHistogram(octaves, r.delta2, b.take(spread))
+			s.spread = firstpass.NewHistogram(octaves, r.delta2, second)
+			s.coarse = scalar.NewCoarse(open, s.centre.Means, (first+second)*(1-1e-12))
 		}
 		if scale > 0 {
 			s.scale = firstpass.NewHistogram(firstpass.NewOctaves(r.normsPer(), l.farthest(p, r.most())), r.delta2, b.take(scale))

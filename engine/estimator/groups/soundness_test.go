@@ -15,9 +15,10 @@ import (
 
 // variant is one form of the release.
 type variant struct {
-	name string
-	p    Params // without Rho and Relation
-	ones bool   // its vectors are never negative: an exchange moves a sum by √2 radii only
+	name  string
+	p     Params   // without Rho and Relation
+	ones  bool     // its vectors are never negative: an exchange moves a sum by √2 radii only
+	count *big.Int // the released number of persons; nil: that is forced like all other answers
 }
 
 func variants() []variant {
@@ -131,6 +132,17 @@ func answers(r *rand.Rand, n noise.Noiser) func(int, *big.Int, *big.Int) *big.In
 	}
 }
 
+// answers are those of the function of that name, but for the number of persons where it is given.
+func (v variant) answers(r *rand.Rand, n noise.Noiser) func(int, *big.Int, *big.Int) *big.Int {
+	forced := answers(r, n)
+	return func(i int, value, sigma2 *big.Int) *big.Int {
+		if i == 0 && v.count != nil {
+			return v.count
+		}
+		return forced(i, value, sigma2)
+	}
+}
+
 // worst returns the largest loss over random tiny neighbours with the same answers forced on both.
 // It stops at the first above enough, unless that is nil.
 func (v variant) worst(t *testing.T, e release, relation estimator.Relation, tries int, enough *big.Rat) *big.Rat {
@@ -141,7 +153,7 @@ func (v variant) worst(t *testing.T, e release, relation estimator.Relation, tri
 			break
 		}
 		db := v.tiny(r, 1+r.IntN(4))
-		full := &stattest.Recorder{Answer: answers(r, n)}
+		full := &stattest.Recorder{Answer: v.answers(r, n)}
 		e.Release(full, estimator.Input{Vectors: layOut(dim, db)})
 		visit := func(other []map[int]int64) {
 			less := full.Replay(t)
@@ -190,6 +202,34 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 				t.Errorf("%s: the noise of add-remove passed under replace-one", v.name)
 			}
 		})
+	}
+}
+
+// TestOctavesOfMeansAreWithinTheLoss is the same where the released number of persons is too small
+// for a search for a centre, and one for κ after it.
+func TestOctavesOfMeansAreWithinTheLoss(t *testing.T) {
+	const rho, tries = 0.05, 12
+	declared := new(big.Rat).SetFloat64(rho)
+	for _, v := range variants() {
+		for _, relation := range relations {
+			e := v.at(t, rho, relation)
+			k := slices.IndexFunc(e.searches, func(s search) bool { return s.Measure.mean() })
+			if k < 0 {
+				continue
+			}
+			v.count = big.NewInt(e.least())
+			if !e.searches[k].few(float64(e.least())) {
+				t.Fatalf("%s, %v: %d persons do for a search", v.name, relation, e.least())
+			}
+			if worst := v.worst(t, e, relation, tries); worst.Cmp(declared) > 0 {
+				ratio, _ := new(big.Rat).Quo(worst, declared).Float64()
+				t.Errorf("%s, %v: a person moves the queries by %v of the declared loss", v.name, relation, ratio)
+			}
+			e.searches[k].coarse = scalar.NewCoarse(scalar.Open(v.p.scalar(v.p.Aggregates[k], rho)), e.searches[k].centre.Means, 3*rho)
+			if v.worst(t, e, relation, tries).Cmp(declared) <= 0 {
+				t.Errorf("%s, %v: octaves at three times the loss passed", v.name, relation)
+			}
+		}
 	}
 }
 

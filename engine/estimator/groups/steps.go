@@ -3,6 +3,7 @@ package groups
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
@@ -24,24 +25,30 @@ func (r release) AllPersons() int64 { return r.enough() }
 // enough is the number of persons that do for sums and means: what the searches for centres need,
 // and norms of which a half in one octave stands out from the noise.
 func (r release) enough() int64 {
-	return r.wanted(func(h firstpass.Histogram) float64 { return 2 * firstpass.FarZ * h.Sigma })
+	return r.wanted(func(h firstpass.Histogram) float64 { return 2 * firstpass.FarZ * h.Sigma },
+		func(s search) float64 { return two * float64(s.coarse.Persons()) })
 }
+
+// two is for persons whose means are in two octaves, which hold some more than half of them.
+const two = 1.3
 
 // least is the released number of persons under which sums and means are not tried: that of enough,
 // with all norms in one octave. A search of more that sees nothing says so itself.
 func (r release) least() int64 {
-	return r.wanted(func(h firstpass.Histogram) float64 { return firstpass.NearZ * h.Sigma })
+	return r.wanted(func(h firstpass.Histogram) float64 { return firstpass.NearZ * h.Sigma },
+		func(s search) float64 { return float64(s.coarse.LeastPersons()) })
 }
 
-// wanted is the number of persons for the searches, seen for each of the histograms.
-func (r release) wanted(seen func(firstpass.Histogram) float64) int64 {
+// wanted is the number of persons for the searches, seen for each of the histograms, centred for
+// that of a centre.
+func (r release) wanted(seen func(firstpass.Histogram) float64, centred func(search) float64) int64 {
 	if !r.counting {
 		return 0
 	}
 	most := 0.0
 	for _, s := range r.searches {
 		if s.Measure.mean() && !s.declared() {
-			most = max(most, float64(s.centre.MinPersons()), seen(s.spread))
+			most = max(most, min(centred(s), max(float64(s.centre.MinPersons()), seen(s.spread))))
 		}
 		if len(r.searches) > 1 && !s.Measure.count() {
 			most = max(most, seen(s.scale))
@@ -55,13 +62,23 @@ func (r release) wanted(seen func(firstpass.Histogram) float64) int64 {
 
 // Reason implements estimator.Reasoned.
 func (r release) Reason() string {
+	var reasons []string
 	switch {
 	case r.planned:
-		return fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned)
+		reasons = append(reasons, fmt.Sprintf("noise shaped by a first sum, from %d groups on", leastPlanned))
 	case r.profile > 0:
-		return "noise shaped by the groups' shares of persons' vectors"
+		reasons = append(reasons, "noise shaped by the groups' shares of persons' vectors")
 	}
-	return ""
+	searched := int64(0)
+	for _, s := range r.searches {
+		if s.Measure.mean() {
+			searched = max(searched, s.least())
+		}
+	}
+	if searched > 0 {
+		reasons = append(reasons, fmt.Sprintf("under %d persons centre and spread are one histogram of octaves, at the loss of both", searched))
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // seen is the number of persons of which a half in one octave stands out.

@@ -1,6 +1,7 @@
 package mean
 
 import (
+	"fmt"
 	"math"
 
 	"scrim/accounting/privacy"
@@ -209,6 +210,9 @@ func (e rowMean) searched() int64 {
 	return min(int64(math.Ceil(two*float64(e.coarse.Persons()))), e.centred.MinPersons())
 }
 
+// within is the number of persons from which on a search goes on within declared bounds.
+func (e rowMean) within() int64 { return max(e.searched(), e.least()) }
+
 // needed is the number of persons that the searches need.
 func (e rowMean) needed() int64 { return max(e.centred.MinPersons(), e.whole.clip.Persons()) }
 
@@ -218,6 +222,16 @@ func (rowMean) AllowsForBias() bool { return true }
 // Bias implements estimator.Biased.
 func (rowMean) Bias() string {
 	return "the lower weight of persons with many rows, or far-off ones"
+}
+
+// Reason implements estimator.Reasoned.
+func (e rowMean) Reason() string {
+	reason := fmt.Sprintf("under %d persons centre and clip are one histogram of octaves, at the loss of both; under %d there is one joint clip and sum, at the loss of two",
+		e.centred.Sure(), e.leastTwice())
+	if e.p.Bounded() {
+		reason += fmt.Sprintf("; under %d the middle and half of the declared range stand for them", e.within())
+	}
+	return reason
 }
 
 // Steps implements estimator.Estimator.
@@ -258,7 +272,7 @@ func (e rowMean) frame(n noise.Noiser, in estimator.Input, count float64) frame 
 		return frame{c: c, kappa: kappa, found: found, low: math.Inf(-1), high: math.Inf(1)}
 	}
 	middle, most := e.declared.Middle()
-	if count >= float64(max(e.searched(), e.least())) {
+	if count >= float64(e.within()) {
 		if c, kappa, found := e.search(n, in, count); !found.alike && !found.none && float64(kappa)*tighter <= float64(most) {
 			return frame{c: c, kappa: kappa, low: float64(e.centred.Lo - c), high: float64(e.centred.Hi - c)}
 		}
@@ -315,8 +329,11 @@ func (e rowMean) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 
 // twice reports whether there is a second look. It follows from what is public or released.
 func (e rowMean) twice(f frame, count float64) bool {
-	return f.fixed == 0 && !f.guessed && !f.alike && count >= float64(max(e.needed(), leastSecond*e.whole.clip.Persons()))
+	return f.fixed == 0 && !f.guessed && !f.alike && count >= float64(e.leastTwice())
 }
+
+// leastTwice is the number of persons from which on there may be a second look.
+func (e rowMean) leastTwice() int64 { return max(e.needed(), leastSecond*e.whole.clip.Persons()) }
 
 // estimate is the answer in values of the argument, within the public range.
 func (e rowMean) estimate(a answer, law estimator.Law, count float64) estimator.Estimate {

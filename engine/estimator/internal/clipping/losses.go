@@ -35,6 +35,11 @@ func LengthsBy(counts []float64, sigma, limit float64) (l Lengths, ok bool) {
 	return Lengths{s, limit}, ok
 }
 
+// mostCut is the largest share of all lengths that a radius may take for them to be told by what is
+// left: with hardly anything left the noise of a radius is next to nothing, and so is what differs
+// from group to group.
+const mostCut = 0.75
+
 // Radius returns the radius to which the vectors are shortened with the least expected error of
 // their sum, when what they lose by expectation is added: noise2 is the squared length of the sum's
 // noise at radius 1, and aligned the length of what is lost in the sum, per length that persons
@@ -44,7 +49,10 @@ func (l Lengths) Radius(noise2, aligned float64) (radius float64, ok bool) {
 	total, cuts := s.means(len(s.radii))
 	best := math.Inf(1)
 	for i, r := range s.radii {
-		risk, grown := 0.0, total/max(total-cuts[i], total/100)
+		if cuts[i] > mostCut*total {
+			continue
+		}
+		risk, grown := 0.0, total/(total-cuts[i])
 		for _, f := range s.fits {
 			d, doubt := f.cut[i]-cuts[i], f.doubt[i]
 			bias, noise := aligned*aligned*(d*d+doubt*doubt), noise2*r*r*grown*grown

@@ -1,10 +1,12 @@
 package scalar
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
@@ -82,6 +84,9 @@ func (c Coarse) ends(k int) (lo, hi float64) {
 // Persons is the number of persons of two octaves next to each other that stand out with an even
 // chance.
 func (c Coarse) Persons() int64 { return int64(math.Ceil(c.noise.stands(2, bulkZ))) }
+
+// LeastPersons is that of one octave, the fewest of whom anything is seen.
+func (c Coarse) LeastPersons() int64 { return int64(math.Ceil(c.noise.stands(1, bulkZ))) }
 
 // Step describes the search.
 func (c Coarse) Step(name string) estimator.Step {
@@ -190,6 +195,55 @@ func (o Octaves) About() (centre, radius int64, alike bool) {
 	lo, hi := o.lower(), o.upper()
 	c := math.Round(min(max(sum/max(persons, 1), lo), hi))
 	return int64(c), int64(max(1, math.Ceil(max(hi-c, c-lo)))), o.from == o.to && o.search.first+o.from == 0
+}
+
+// Distance is how far a share q of the numbers of the octaves that stand out are from a centre at
+// most, and MeanDistance how far they are on average: at least what tells 0 from the first octave.
+// Numbers lie evenly in their octave on the scale of logarithms.
+func (o Octaves) Distance(centre int64, q float64) float64 {
+	type at struct{ distance, count float64 }
+	var all []at
+	total := 0.0
+	o.each(centre, func(distance, count float64) {
+		all, total = append(all, at{distance, count}), total+count
+	})
+	slices.SortFunc(all, func(a, b at) int { return cmp.Compare(a.distance, b.distance) })
+	for _, a := range all {
+		if q -= a.count / total; q <= 0 {
+			return max(a.distance, o.finest())
+		}
+	}
+	return o.finest()
+}
+
+// MeanDistance is described at Distance.
+func (o Octaves) MeanDistance(centre int64) float64 {
+	sum, total := 0.0, 0.0
+	o.each(centre, func(distance, count float64) { sum, total = sum+distance*count, total+count })
+	return max(sum/max(total, 1), o.finest())
+}
+
+// finest is what tells 0 from the first octave.
+func (o Octaves) finest() float64 { return math.Exp2(float64(o.search.floor)) }
+
+// each calls visit with distances from a centre and how many numbers are at them.
+func (o Octaves) each(centre int64, visit func(distance, count float64)) {
+	const parts = 8
+	for i := o.from; i <= o.to; i++ {
+		count := o.counts[i]
+		if count < o.search.noise.Sigma() {
+			continue // as in About
+		}
+		lo, hi := o.search.ends(o.search.first + i)
+		if lo == 0 && hi == 0 {
+			visit(math.Abs(float64(centre)), count)
+			continue
+		}
+		for k := range parts {
+			x := lo * math.Pow(hi/lo, (float64(k)+0.5)/parts)
+			visit(math.Abs(x-float64(centre)), count/parts)
+		}
+	}
 }
 
 // OneSign reports whether all octaves that stand out are on one side of 0, or at it.

@@ -84,3 +84,34 @@ func TestNoiseAloneHasNoOctaves(t *testing.T) {
 		t.Errorf("octaves of nobody stand out in %d of 2000 searches", found)
 	}
 }
+
+// TestDistancesOfOctaves: how far numbers are from a centre, by octaves, is within a factor of two of
+// what it is, and no less than what tells 0 from the first octave.
+func TestDistancesOfOctaves(t *testing.T) {
+	for _, c := range []struct {
+		values            []int64
+		centre            int64
+		quartile, average float64
+	}{
+		{[]int64{20, 24, 28}, 24, 4, 8. / 3},
+		{[]int64{-100, 100}, 0, 100, 100},
+		{[]int64{0, 0, 0, 0, 0, 0, 0, 8}, 0, 1. / 8, 1},
+		{[]int64{0}, 0, 1. / 8, 1. / 8},
+	} {
+		var numbers []int64
+		for _, v := range c.values {
+			for range 100 {
+				numbers = append(numbers, v<<MeanBits)
+			}
+		}
+		octaves, _ := coarseOf(estimator.AddRemove).Release(stattest.Zero{}, numbers)
+		centre := c.centre << MeanBits
+		for name, x := range map[string][2]float64{
+			"quartile": {octaves.Distance(centre, 0.75), c.quartile}, "average": {octaves.MeanDistance(centre), c.average},
+		} {
+			if got := x[0] / (1 << MeanBits); got < x[1]/2 || got > x[1]*2 {
+				t.Errorf("%v: %s %v, want %v", c.values, name, got, x[1])
+			}
+		}
+	}
+}
