@@ -24,7 +24,7 @@ var entryKinds = []accounting.EntryKind{
 	accounting.SetBudgetEntry, accounting.RemoveBudgetEntry, accounting.ResetBudgetEntry,
 }
 
-func (d *Dashboard) ledger(r *http.Request) (string, any, error) {
+func (d *Dashboard) ledger(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err

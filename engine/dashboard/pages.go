@@ -66,7 +66,7 @@ type overviewPage struct {
 	Warnings []string
 }
 
-func (d *Dashboard) overview(r *http.Request) (string, any, error) {
+func (d *Dashboard) overview(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -101,7 +101,7 @@ func (f *facts) pressing() (n int, err error) {
 	return n, err
 }
 
-func (d *Dashboard) server(r *http.Request) (string, any, error) {
+func (d *Dashboard) server(r *http.Request, _ Viewer) (string, any, error) {
 	now := d.o.Now().UTC()
 	s := d.o.Server()
 	return "server.html", serverPage{s, now.Sub(s.Started), d.rates(now)}, nil

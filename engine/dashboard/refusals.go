@@ -87,7 +87,7 @@ type refusalsPage struct {
 	List   []Unanswered
 }
 
-func (d *Dashboard) refusals(r *http.Request) (string, any, error) {
+func (d *Dashboard) refusals(r *http.Request, _ Viewer) (string, any, error) {
 	all := func(*watch.Event) bool { return true }
 	return "refusals.html", refusalsPage{d.causes(), d.rates(d.o.Now().UTC()), d.unanswered(100, all)}, nil
 }

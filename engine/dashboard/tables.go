@@ -27,7 +27,7 @@ type tablesPage struct {
 	Entities  []accounting.EntityStatus
 }
 
-func (d *Dashboard) tables(r *http.Request) (string, any, error) {
+func (d *Dashboard) tables(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -69,7 +69,7 @@ type budgetsPage struct {
 	Ledger   string // the link to its entries
 }
 
-func (d *Dashboard) table(r *http.Request) (string, any, error) {
+func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -99,7 +99,7 @@ func (d *Dashboard) table(r *http.Request) (string, any, error) {
 	return "budgets.html", p, nil
 }
 
-func (d *Dashboard) entity(r *http.Request) (string, any, error) {
+func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
