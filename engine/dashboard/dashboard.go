@@ -37,6 +37,9 @@ type Viewer struct {
 	Stamp string
 }
 
+// DBA reports whether the viewer is one: who may read rows, and so what follows from their number.
+func (v Viewer) DBA() bool { return v.Role == "DBA" }
+
 // Accounts knows who may look.
 type Accounts interface {
 	// Login checks a name and password that came from an address, and that the account is a DBA's
@@ -110,7 +113,7 @@ type Options struct {
 	Disk     func() (Disk, error)
 	// Tables lists the stored tables, as schema.table.
 	Tables func(context.Context) ([]string, error)
-	Secure   bool // the pages are served over TLS
+	Secure bool // the pages are served over TLS
 	// DefaultLoss tells what a statement costs where nobody says. Nil: no number of questions is
 	// shown.
 	DefaultLoss accounting.DefaultLoss

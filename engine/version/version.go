@@ -1,4 +1,3 @@
-// Package version is what the server calls itself towards clients.
 package version
 
 import (

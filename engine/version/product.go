@@ -1,0 +1,4 @@
+package version
+
+// Product is the version of the program.
+const Product = "0.1.0"
