@@ -4,13 +4,14 @@ import (
 	"crypto/tls"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
 )
 
-// How much a page shows.
+// How much a page shows, or looks at: of very many budgets, those of the largest share.
 const (
 	cards       = 12
 	looked      = 100
@@ -100,12 +101,14 @@ func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
 	if p.Undeclared, err = d.undeclared(r.Context()); err != nil {
 		return "", nil, err
 	}
-	if p.Lines, p.More, err = f.lines(glanceCards, isTotal); err != nil {
+	lines, _, err := f.lines(looked, notDefault)
+	if err != nil {
 		return "", nil, err
 	}
-	if p.Pressing, err = f.pressing(); err != nil {
-		return "", nil, err
-	}
+	p.Pressing = len(pressing(lines))
+	p.Lines = slices.DeleteFunc(lines, func(l Line) bool { return !isTotal(&l.Budget) })
+	p.Lines = p.Lines[:min(glanceCards, len(p.Lines))]
+	p.More = len(f.totals) - len(p.Lines)
 	if p.Lacking, err = f.lacking(f.now.Add(-chartHours * time.Hour)); err != nil {
 		return "", nil, err
 	}
@@ -156,8 +159,8 @@ func (d *Dashboard) budgets(r *http.Request, _ Viewer) (string, any, error) {
 	if p.Totals, p.More, err = f.lines(cards, isTotal); err != nil {
 		return "", nil, err
 	}
-	others, err := f.pressed(func(b *accounting.BudgetStatus) bool { return !isTotal(b) })
-	for _, l := range others {
+	others, _, err := f.lines(looked, func(b *accounting.BudgetStatus) bool { return notDefault(b) && !isTotal(b) })
+	for _, l := range pressing(others) {
 		if h := l.Budget.Holder; isAccount(h) {
 			l.Link = "/analysts/" + segment(h)
 		}
@@ -167,22 +170,17 @@ func (d *Dashboard) budgets(r *http.Request, _ Viewer) (string, any, error) {
 	return "allbudgets.html", p, err
 }
 
-// pressed are the budgets that need a look, of those that keep accepts.
-func (f *facts) pressed(keep func(*accounting.BudgetStatus) bool) (list []Line, err error) {
-	lines, _, err := f.lines(looked, func(b *accounting.BudgetStatus) bool { return b.Holder != budget.Default && keep(b) })
+// notDefault keeps the budgets that somebody spends: not what each has without one of their own.
+func notDefault(b *accounting.BudgetStatus) bool { return b.Holder != budget.Default }
+
+// pressing are the budgets of a list that are used up or will not last.
+func pressing(lines []Line) (list []Line) {
 	for _, l := range lines {
 		if l.Level == UsedUp || l.Level == Pressed {
 			list = append(list, l)
 		}
 	}
-	return list, err
-}
-
-// pressing counts the budgets that are used up or will not last, those of principals and roles
-// among them. Of very many, those of the largest share are looked at.
-func (f *facts) pressing() (int, error) {
-	list, err := f.pressed(func(*accounting.BudgetStatus) bool { return true })
-	return len(list), err
+	return list
 }
 
 // serverPage is the data of the page of the server.

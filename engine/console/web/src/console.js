@@ -1,6 +1,7 @@
 // The console's page: it asks the server for names, prices and answers, and shows them. All texts
 // from the server become text nodes; nothing is ever parsed as HTML.
 import { makeEditor } from "./editor.js";
+import { answerTable, factsOf, read } from "./answer.js";
 import { chartOf } from "./chart.js";
 import { remedies } from "./remedy.js";
 import { make, tableOf } from "./parts.js";
@@ -84,13 +85,42 @@ async function run() {
 }
 
 function show(a) {
-  const chart = chartOf(a.table, a.intervals);
+  const answer = read(a.table, a.ends);
   const parts = [];
   if (a.table.cut) parts.push(make("p", { class: "notice" }, "There are more rows than the console shows. A client of MySQL gets them all."));
-  if (chart) parts.push(chart);
-  if (a.table.columns.length) parts.push(tableOf(a.table, a.intervals ? "Answer; low and high are the ends of the 95 % interval" : "Answer"));
+  if (a.table.columns.length && !a.table.rows.length) parts.push(make("p", { class: "notice note" }, "The answer has no rows."));
+  const facts = factsOf(answer);
+  if (facts) parts.push(facts);
+  parts.push(...charts(answer));
+  if (a.table.columns.length && a.table.rows.length) parts.push(answerTable(answer, "Answer"));
   at("result").replaceChildren(...parts);
+  drawn = answer;
 }
+
+let drawn = null; // the answer that is shown
+
+// charts are the chart of an answer, and where it could be of several columns, the choice.
+function charts(answer) {
+  const drawable = answer.values.filter((i) => chartOf(answer, i));
+  if (!drawable.length) return [];
+  const holder = make("div", { id: "chart" }, chartOf(answer, drawable[0]));
+  if (drawable.length === 1) return [holder];
+  const choice = make("select", { id: "charted", onchange: () => holder.replaceChildren(chartOf(answer, Number(choice.value))) },
+    ...drawable.map((i) => make("option", { value: i }, answer.t.columns[i])));
+  return [make("p", {}, make("label", { class: "inline", for: "charted" }, "Chart of "), choice), holder];
+}
+
+// A chart is drawn for the width that there is.
+let resized = 0;
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => {
+    const holder = at("chart");
+    if (!holder || !drawn) return;
+    const column = Number(at("charted")?.value ?? drawn.values.find((i) => chartOf(drawn, i)));
+    holder.replaceChildren(chartOf(drawn, column));
+  }, 150);
+});
 
 const amount = (v) => (v === null ? null : Number(Number(v).toPrecision(3)).toString());
 
