@@ -101,7 +101,9 @@ func TestConsoleShowsAnswers(t *testing.T) {
 	b := browser.Open(t, "http://"+i.HTTPAddr().String())
 	b.Look(1280, 800, "light")
 	b.Login("/console", "ann", "pw-ann")
-	text := func(selector string) string { return browser.Eval[string](b, `document.querySelector("`+selector+`").textContent`) }
+	text := func(selector string) string {
+		return browser.Eval[string](b, `document.querySelector("`+selector+`").textContent`)
+	}
 	check := func(name string) {
 		t.Helper()
 		b.Accessible(name, true)

@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
+	"scrim/catalog"
 )
 
 // How much a page shows, or looks at: of very many budgets, those of the largest share.
@@ -94,7 +95,7 @@ func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
 	if p.Backup, p.MakeBackup = server.Backup, suggestBackup(f.now); p.Backup != nil {
 		p.BackupAge = f.now.Sub(p.Backup.Made)
 	}
-	p.Notices = f.notices(server, v)
+	p.Notices = d.notices(server, v, f.closed())
 	if more := len(p.Notices) - glanceNotices; more > 0 {
 		p.Notices, p.MoreNotices = p.Notices[:glanceNotices], more
 	}
@@ -124,22 +125,22 @@ func isTotal(b *accounting.BudgetStatus) bool { return b.Holder == budget.All }
 // expiry is how long before its end the operator's certificate is a notice.
 const expiry = 14 * dayLength
 
-// notices are what needs somebody, the gravest first.
-func (f *facts) notices(s Server, v Viewer) (list []Notice) {
+// notices are what needs somebody, the gravest first; closed are the tables without a total budget.
+func (d *Dashboard) notices(s Server, v Viewer, closed []catalog.Table) (list []Notice) {
 	if s.NotReady != nil {
 		list = append(list, Notice{Text: "Private statements cannot be answered: " + s.NotReady.Error() + ".", Grave: true})
 	}
 	for _, w := range s.Warnings {
 		list = append(list, Notice{Text: "Look at this: " + w + "."})
 	}
-	if disk, err := f.d.o.Disk(); v.DBA() && err == nil && disk.Low() {
+	if disk, err := d.o.Disk(); v.DBA() && err == nil && disk.Low() {
 		list = append(list, Notice{Text: "The disk of the data directory has " + byteCount(disk.Free) + " left; below " + byteCount(disk.Reserve) + " queries are refused."})
 	}
-	if left := s.CertificateEnds.Sub(f.now); s.TLS && left < expiry {
+	if left := s.CertificateEnds.Sub(d.o.Now()); s.TLS && left < expiry {
 		list = append(list, Notice{Text: "The certificate ends " + s.CertificateEnds.UTC().Format(moment) + " UTC: give the server another, and reload it."})
 	}
-	for _, t := range f.closed() {
-		list = append(list, Notice{Text: t.Name + " has no total budget, so every query on it is refused. With numbers of your own:", SQL: suggestBudget(t.Name)})
+	for _, t := range closed {
+		list = append(list, Notice{Text: t.Name + " has no total budget and refuses every query. With your own numbers:", SQL: suggestBudget(t.Name)})
 	}
 	return list
 }
@@ -188,6 +189,7 @@ type serverPage struct {
 	Server
 	Uptime     time.Duration
 	Rates      Rates
+	Notices    []Notice
 	Disk       *Disk // nil for those whom it is not told
 	DiskError  error
 	Connection string // how this page came
@@ -202,6 +204,11 @@ func (d *Dashboard) server(r *http.Request, v Viewer) (string, any, error) {
 	if s.Backup != nil {
 		p.BackupAge = now.Sub(s.Backup.Made)
 	}
+	var closed []catalog.Table
+	if f, err := d.facts(r.Context()); err == nil { // else the page says that the ledger is not well
+		closed = f.closed()
+	}
+	p.Notices = d.notices(s, v, closed)
 	if v.DBA() {
 		var disk Disk
 		if disk, p.DiskError = d.o.Disk(); p.DiskError == nil {

@@ -60,7 +60,7 @@ func (d *Dashboard) undeclared(ctx context.Context) ([]string, error) {
 	for _, t := range d.o.Catalog().All() {
 		declared[t.Name] = t.State != catalog.Undeclared
 	}
-	stored = slices.DeleteFunc(stored, func(name string) bool { return declared[name] })
+	stored = slices.DeleteFunc(slices.Clone(stored), func(name string) bool { return declared[name] })
 	slices.Sort(stored)
 	return stored, err
 }
