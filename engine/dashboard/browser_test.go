@@ -86,7 +86,7 @@ func charts(t *testing.T, b *browser.Tab, path string) {
 		Empty: !c.querySelector("path.line, rect.bar"),
 		Table: Boolean(c.closest("article, section").querySelector("details table caption")),
 	}))`) {
-		if c.Width < 250 || c.Height < 110 || len(c.Label) < 30 || c.Empty || !c.Table {
+		if c.Width < 250 || c.Height < 95 || len(c.Label) < 30 || c.Empty || !c.Table {
 			t.Errorf("%s: a chart is %+v", path, c)
 		}
 	}

@@ -57,31 +57,31 @@ func (d *Dashboard) rates(now time.Time) Rates {
 const (
 	glanceCards   = 3
 	glanceLines   = 3
-	glanceNotices = 2
+	glanceNotices = 1
 )
 
 // Notice is something to look at, with a statement that would do, "" for none.
 type Notice struct {
 	Text, SQL string
 	Grave     bool
+	More      int // that are not shown
 }
 
 // overviewPage is the data of the first page.
 type overviewPage struct {
-	Lines       []Line
-	More        int
-	Notices     []Notice
-	MoreNotices int
-	Rates       Rates
-	Spenders    []Spender
-	Charges     []Charged
-	Causes      []Why
-	Pressing    int // budgets that are used up or will not last
-	Undeclared  []string
-	Lacking     Lacking
-	Backup      *Backup
-	BackupAge   time.Duration
-	MakeBackup  string
+	Lines      []Line
+	More       int
+	Notices    []Notice
+	Rates      Rates
+	Spenders   []Spender
+	Charges    []Charged
+	Causes     []Why
+	Pressing   int // budgets that are used up or will not last
+	Undeclared []string
+	Lacking    Lacking
+	Backup     *Backup
+	BackupAge  time.Duration
+	MakeBackup string
 }
 
 func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
@@ -97,7 +97,8 @@ func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
 	}
 	p.Notices = d.notices(server, v, f.closed())
 	if more := len(p.Notices) - glanceNotices; more > 0 {
-		p.Notices, p.MoreNotices = p.Notices[:glanceNotices], more
+		p.Notices = p.Notices[:glanceNotices]
+		p.Notices[glanceNotices-1].More = more
 	}
 	if p.Undeclared, err = d.undeclared(r.Context()); err != nil {
 		return "", nil, err
@@ -140,7 +141,7 @@ func (d *Dashboard) notices(s Server, v Viewer, closed []catalog.Table) (list []
 		list = append(list, Notice{Text: "The certificate ends " + s.CertificateEnds.UTC().Format(moment) + " UTC: give the server another, and reload it."})
 	}
 	for _, t := range closed {
-		list = append(list, Notice{Text: t.Name + " has no total budget and refuses every query. With your own numbers:", SQL: suggestBudget(t.Name)})
+		list = append(list, Notice{Text: t.Name + " has no total budget and refuses every query. Set one:", SQL: suggestBudget(t.Name)})
 	}
 	return list
 }
