@@ -3,12 +3,23 @@ import { make } from "./parts.js";
 const number = (v) => (v === null ? NaN : Number(v));
 export const short = (v) => Number(v.toPrecision(6)).toLocaleString("en", { maximumFractionDigits: 6 });
 
+// plain shows a number as answers do.
+const plain = (v) => String(Number(v.toPrecision(12)));
+
 // span words an interval whose ends may be unknown.
-export function span(low, high) {
-  if (Number.isFinite(low) && Number.isFinite(high)) return `${short(low)} to ${short(high)}`;
-  if (Number.isFinite(low)) return `from ${short(low)}; its upper end is not known`;
-  if (Number.isFinite(high)) return `up to ${short(high)}; its lower end is not known`;
+export function span(low, high, words = short) {
+  if (Number.isFinite(low) && Number.isFinite(high)) return `${words(low)} to ${words(high)}`;
+  if (Number.isFinite(low)) return `from ${words(low)}; upper end not known`;
+  if (Number.isFinite(high)) return `up to ${words(high)}; lower end not known`;
   return "not known";
+}
+
+// outward rounds an end of an interval to the digits that a value is shown with, away from it.
+function outward(end, text, up) {
+  if (!Number.isFinite(end) || /e/i.test(text)) return end;
+  const ten = 10 ** (text.split(".")[1]?.length ?? 0);
+  const scaled = end * ten, near = Math.round(scaled);
+  return (Math.abs(scaled - near) < 1e-6 ? near : up ? Math.ceil(scaled) : Math.floor(scaled)) / ten;
 }
 
 // read takes the ends of intervals out of an answer: the last columns, a pair for each column of
@@ -41,7 +52,7 @@ export function answerTable(a, caption) {
   const { t, own, interval } = a;
   const cell = (v, i) => make("td", { class: v === null ? "null" + (t.numeric[i] ? " n" : "") : t.numeric[i] ? "n" : "" }, v ?? "NULL");
   const columns = [...Array(own).keys()];
-  const ends = (row, i) => { const p = a.at(row, i); return make("td", { class: "n quiet" }, row[i] === null ? "–" : span(p.low, p.high)); };
+  const ends = (row, i) => { const p = a.at(row, i); return make("td", { class: "n quiet" }, row[i] === null ? "–" : span(outward(p.low, row[i], false), outward(p.high, row[i], true), plain)); };
   return make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": caption },
     make("table", {}, make("caption", {}, caption),
       make("thead", {}, make("tr", {}, ...columns.flatMap((i) => [make("th", { scope: "col", class: t.numeric[i] ? "n" : "" }, t.columns[i]),

@@ -45,10 +45,12 @@ function failed(p) {
 }
 
 function told(costs, warnings) {
-  const out = (costs ?? []).map((c) => make("p", { class: "notice note" }, c));
+  const out = costs?.length ? [make("div", { class: "notice note" }, ...costs.map((c) => make("p", {}, c)))] : [];
   for (const [level, , message, remedy] of warnings?.rows ?? []) {
     const note = level === "Note" ? "notice note" : "notice";
-    out.push(make("div", { class: note }, make("p", {}, make("b", {}, level + ": "), message), ...(remedy ? helped(remedy) : helped(message).slice(1))));
+    const words = [make("b", {}, level + ": "), message];
+    const help = remedy ? helped(remedy) : helped(message).slice(1);
+    out.push(help.length ? make("details", { class: note }, make("summary", {}, ...words, make("span", { class: "more" }, " What would do")), ...help) : make("div", { class: note }, ...words));
   }
   return out;
 }
@@ -135,14 +137,14 @@ async function price() {
       if (get(row, "item") === "budget") {
         const cost = get(row, "epsilon") !== null ? "ε " + amount(get(row, "epsilon")) : get(row, "rho") !== null ? "ρ " + amount(get(row, "rho")) : "";
         const more = get(row, "queries");
-        return [name, get(row, "holder"), cost, get(row, "fits") === "yes" ? "fits" + (more !== null ? `, ${more} like it in all` : "") : "does not fit", remark];
+        return [name, get(row, "holder") === "*" ? "everybody together" : get(row, "holder"), cost, get(row, "fits") === "yes" ? "fits" + (more !== null ? `, ${more} like it in all` : "") : "does not fit", remark];
       }
       const error = get(row, "expected_error");
       return [name, get(row, "item"), "", error !== null ? "expected error ± " + amount(error) : "", remark];
     });
     say("Priced; nothing was charged");
     at("told").replaceChildren();
-    at("result").replaceChildren(tableOf({ columns: ["What", "Of", "Cost", "Verdict", "Remark"], rows: list, numeric: [] }, "Price; nothing was charged"));
+    at("result").replaceChildren(tableOf({ columns: ["What", "Of", "Cost", "Verdict", "Remark"], rows: list.map((row) => row.map((v) => v ?? "")), numeric: [] }, "Price; nothing was charged"));
   } catch (e) { say("No price"); if (e.message) at("told").replaceChildren(failed(e)); }
 }
 
@@ -192,6 +194,7 @@ async function refresh() {
     at("budget").replaceChildren(...(list.length ? list : [make("p", { class: "small" }, "There is no budget of yours to show. A price says whether a statement fits.")]));
     const h = await call("history");
     at("history").replaceChildren(...h.rows.map((row) => make("div", { class: "past" }, make("code", {}, row[3]),
+      make("button", { type: "button", class: "link", onclick: () => { editor.set(row[3]); say("The statement is in the editor, without its literals. Nothing was run."); } }, "Into the editor"),
       make("span", { class: "small" }, `${row[1]?.slice(0, 16)}, ${row[2] === "replay" ? "free" : row[5] !== null ? "ε " + amount(row[5]) : "ρ " + amount(row[6])}${row[8] ? "; " + row[8] : ""}`))),
       make("p", { class: "small" }, "The ledger has statements without their literals."));
   } catch (e) { if (!e.message) say("The server does not answer"); }
