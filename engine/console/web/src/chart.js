@@ -50,7 +50,7 @@ function whisker(p, x, left, right, y) {
 function bars(points, ends) {
   const high = 26, top = 12, letters = width < 480 ? 12 : 24;
   const words = (p) => (Number.isFinite(p.value) ? brief(p.value) : "NULL");
-  const left = Math.min(width / 2.6, 14 + 7.4 * Math.max(...points.map((p) => cut(p.label, letters).length)));
+  const left = Math.min(width / 2.6, 14 + 8.4 * Math.max(...points.map((p) => cut(p.label, letters).length)));
   const right = width - 14 - 7.4 * Math.max(...points.map((p) => words(p).length));
   const least = Math.min(0, ...ends), most = Math.max(0, ...ends);
   const x = (v) => left + ((v - least) / (most - least || 1)) * (right - left);
