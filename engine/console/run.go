@@ -66,8 +66,8 @@ func run(ctx context.Context, a *account, q asked) (any, error) {
 	return out, err
 }
 
-// withIntervals adds to a private query the ends of the intervals that the server tells for the same
-// price, and returns whose they are. A connection that has ended is for the next statement to find.
+// withIntervals adds to a private query the ends of the intervals that cost nothing more, and
+// returns whose they are. A connection that has ended is for the next statement to find.
 func (a *account) withIntervals(ctx context.Context, query string) (longer string, columns []int) {
 	l, ok := client.ParseSelect(query)
 	if !ok {
