@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"scrim/engine/version"
+	"scrim/internal/release"
 	"scrim/internal/testenv"
 )
 
@@ -143,13 +144,13 @@ func TestDashboardOfAServer(t *testing.T) {
 	w := i.web()
 	w.login("root", rootPassword)
 	for path, words := range map[string][]string{
-		"/":                   {"shop.orders", "ann@%", "RAW_ROWS", "1 free, 1 charged"},
+		"/":                   {"shop.orders", "ann@%", "RAW_ROWS", "50 % replayed free", "of 1 charged answer in"},
 		"/tables/shop.orders": {"customer_id", "ann@%", "RAW_ROWS", "SELECT COUNT"},
 		"/analysts/ann@%25":   {"shop.orders", "RAW_ROWS"},
 		"/entities/customer":  {"shop.orders"},
 		"/ledger":             {"set-budget", "charge"},
 		"/refusals":           {"would return or copy rows"},
-		"/server":             {version.Number, "Ready"},
+		"/server":             {version.Number, "Scrim " + release.Version, "Ready", "server's own certificate, which ends", "none that the directory knows of", "free; the data directory has"},
 	} {
 		status, page := w.get(path)
 		for _, word := range words {

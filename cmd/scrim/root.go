@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/engine/version"
+	"scrim/internal/release"
 )
 
 // streams are a command's standard streams.
@@ -32,7 +32,7 @@ func rootCommand(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scrim",
 		Short:         "A MySQL-wire server that answers SQL with differential privacy over DuckDB",
-		Version:       version.Product,
+		Version:       release.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -22,6 +22,7 @@ import (
 	"scrim/engine/version"
 	"scrim/engine/watch"
 	"scrim/engine/web"
+	"scrim/internal/release"
 	"scrim/internal/spill"
 )
 
@@ -226,7 +227,7 @@ func (m *Monitor) facts() dashboard.Server {
 		s.Log.Warn().Err(err).Msg("the last backup is not known")
 	}
 	return dashboard.Server{
-		Product: version.Product, Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: m.started,
+		Product: release.Version, Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: m.started,
 		Listen: c.Listen, HTTP: m.http.Addr().String(), TLS: c.TLS, CertificateEnds: c.CertificateEnds(), RequireTLS: c.RequireTLS, Backup: backup,
 		Connections: s.Connections(), MaxConnections: s.MaxConnections(),
 		LedgerRecords: l.Records, LedgerBytes: l.Bytes, LedgerUnverified: l.Unverified, NotReady: m.Health.Check(), Warnings: s.Warnings.Texts(),

@@ -1,3 +1,4 @@
+// Package version is what the server calls itself towards clients.
 package version
 
 import (

@@ -14,10 +14,12 @@ export function span(low, high, words = short) {
   return "not known";
 }
 
-// outward rounds an end of an interval to the digits that a value is shown with, away from it.
-function outward(end, text, up) {
+// outward rounds an end of an interval away from the value, to the digits that the value is shown
+// with, and of these no more than tell a hundredth of the interval.
+function outward(end, text, width, up) {
   if (!Number.isFinite(end) || /e/i.test(text)) return end;
-  const ten = 10 ** (text.split(".")[1]?.length ?? 0);
+  const shown = text.split(".")[1]?.length ?? 0, told = width > 0 && Number.isFinite(width) ? Math.max(0, 2 - Math.floor(Math.log10(width))) : 6;
+  const ten = 10 ** Math.min(shown, told);
   const scaled = end * ten, near = Math.round(scaled);
   return (Math.abs(scaled - near) < 1e-6 ? near : up ? Math.ceil(scaled) : Math.floor(scaled)) / ten;
 }
@@ -52,7 +54,7 @@ export function answerTable(a, caption) {
   const { t, own, interval } = a;
   const cell = (v, i) => make("td", { class: v === null ? "null" + (t.numeric[i] ? " n" : "") : t.numeric[i] ? "n" : "" }, v ?? "NULL");
   const columns = [...Array(own).keys()];
-  const ends = (row, i) => { const p = a.at(row, i); return make("td", { class: "n quiet" }, row[i] === null ? "–" : span(outward(p.low, row[i], false), outward(p.high, row[i], true), plain)); };
+  const ends = (row, i) => { const p = a.at(row, i); return make("td", { class: "n quiet" }, row[i] === null ? "–" : span(outward(p.low, row[i], p.high - p.low, false), outward(p.high, row[i], p.high - p.low, true), plain)); };
   return make("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": caption },
     make("table", {}, make("caption", {}, caption),
       make("thead", {}, make("tr", {}, ...columns.flatMap((i) => [make("th", { scope: "col", class: t.numeric[i] ? "n" : "" }, t.columns[i]),

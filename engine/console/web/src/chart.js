@@ -55,7 +55,7 @@ function bars(points, ends) {
   const least = Math.min(0, ...ends), most = Math.max(0, ...ends);
   const x = (v) => left + ((v - least) / (most - least || 1)) * (right - left);
   const height = top + points.length * high + 30;
-  const parts = ticks(least, most, width < 480 ? 2 : 5).flatMap((v) => [
+  const parts = ticks(least, most, width < 480 ? 3 : 5).flatMap((v) => [
     make("line", { class: v === 0 ? "zero" : "grid", x1: x(v), x2: x(v), y1: top, y2: height - 26 }),
     make("text", { class: "axis", x: x(v), y: height - 10, "text-anchor": "middle" }, brief(v))]);
   points.forEach((p, i) => {

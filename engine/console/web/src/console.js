@@ -50,7 +50,7 @@ function told(costs, warnings) {
     const note = level === "Note" ? "notice note" : "notice";
     const words = [make("b", {}, level + ": "), message];
     const help = remedy ? helped(remedy) : helped(message).slice(1);
-    out.push(help.length ? make("details", { class: note }, make("summary", {}, ...words, make("span", { class: "more" }, " What would do")), ...help) : make("div", { class: note }, ...words));
+    out.push(help.length ? make("details", { class: note }, make("summary", {}, ...words, " ", make("span", { class: "more" }, "What would help")), ...help) : make("div", { class: note }, ...words));
   }
   return out;
 }

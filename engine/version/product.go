@@ -1,4 +1,0 @@
-package version
-
-// Product is the version of the program.
-const Product = "0.1.0"
