@@ -42,8 +42,6 @@ func meaning(cause string) (text, remedy string) {
 	return otherCauses[cause], ""
 }
 
-func refused(e *watch.Event) bool { return e.Outcome == watch.Refused }
-
 // namesTable reports whether the text of a statement names a table. What is refused early has no
 // list of tables yet.
 func namesTable(e *watch.Event, table string) bool {
