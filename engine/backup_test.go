@@ -71,6 +71,9 @@ func TestBackupUnderLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if last, ok, err := i.place.LastBackup(); !ok || err != nil || last.Name != name || last.Record != m.Ledger.Record {
+			t.Errorf("after %s the directory notes %+v, %v, %v", name, last, ok, err)
+		}
 		dir := filepath.Join(t.TempDir(), "restored")
 		if _, err := backup.Restore(context.Background(), backup.RestoreOptions{From: filepath.Join(backups, name), To: datadir.Place{Dir: dir}, Accept: rollback.Acceptance{LedgerOf: m.Day(), By: "operator"}}, nil); err != nil {
 			t.Fatal(err)

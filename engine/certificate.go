@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"scrim/engine/datadir"
 	"scrim/internal/selfsigned"
@@ -45,6 +46,9 @@ func (t *certificate) config() *tls.Config {
 		MinVersion:     tls.VersionTLS12,
 	}
 }
+
+// ends is when the certificate ends.
+func (t *certificate) ends() time.Time { return t.now.Load().Leaf.NotAfter }
 
 // operators is config where the operator has given the certificate, else nil.
 func (t *certificate) operators() *tls.Config {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-sql-driver/mysql"
 )
 
 var consoleToken = regexp.MustCompile(`data-token="([^"]+)"`)
@@ -48,7 +50,13 @@ func (i *instance) console(user, password string) *console {
 // call calls one of the console's functions and returns its status and answer.
 func (c *console) call(name, sql string) (int, string) {
 	c.t.Helper()
-	body, _ := json.Marshal(map[string]any{"sql": sql, "database": "shop", "intervals": true})
+	return c.callIn("shop", name, sql)
+}
+
+// callIn is call with a database of its own.
+func (c *console) callIn(database, name, sql string) (int, string) {
+	c.t.Helper()
+	body, _ := json.Marshal(map[string]any{"sql": sql, "database": database, "intervals": true})
 	r, _ := http.NewRequest("POST", c.base+"/console/api/"+name, bytes.NewReader(body))
 	r.Header.Set("X-Scrim-Token", c.token)
 	return c.read(c.client.Do(r))
@@ -95,7 +103,7 @@ func TestConsoleAsksAsAnyClient(t *testing.T) {
 	if n := ann.value("SELECT COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'charge'"); n != "1" {
 		t.Errorf("prices and plans were charged: %s", n)
 	}
-	if _, text := c.call("run", "SELECT name, n FROM places ORDER BY name"); !strings.Contains(text, `["north","1"]`) || strings.Contains(text, `"intervals":true`) {
+	if _, text := c.call("run", "SELECT name, n FROM places ORDER BY name"); !strings.Contains(text, `["north","1"]`) || strings.Contains(text, `"ends":[`) {
 		t.Errorf("public rows: %s", text)
 	}
 	for query, want := range map[string]string{
@@ -213,5 +221,31 @@ func TestConsoleBoundsAndEnds(t *testing.T) {
 			t.Fatalf("what the browser has left still runs: %d %s", status, text)
 		}
 		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// TestConsoleOverTLS: the console is served in TLS as the dashboard is, its cookies are for this
+// host in TLS only, and its statements reach the server in TLS: an account that has to use it may.
+func TestConsoleOverTLS(t *testing.T) {
+	cert, key, roots := certificateFiles(t)
+	i := start(t, "", func(c *Config) { c.HTTP, c.TLSCert, c.TLSKey, c.RequireTLS = "0.0.0.0:0", cert, key, true })
+	root := i.client("root", rootPassword, func(c *mysql.Config) { c.TLSConfig = "skip-verify" })
+	root.exec("CREATE USER 'ann'@'%' IDENTIFIED BY 'pw-ann' REQUIRE SSL")
+	c := &console{i.webOverTLS(roots), ""}
+	if status, page := c.consoleLogin("ann", "pw-ann"); status != http.StatusSeeOther {
+		t.Fatalf("the log-in: %d %s", status, page)
+	}
+	target, _ := url.Parse(c.base)
+	if cookies := c.client.Jar.Cookies(target); len(cookies) == 0 || !strings.HasPrefix(cookies[0].Name, "__Host-") {
+		t.Errorf("the cookies are %v", cookies)
+	}
+	_, page := c.get("/console")
+	m := consoleToken.FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("no token in %s", page)
+	}
+	c.token = m[1]
+	if status, text := c.callIn("information_schema", "run", "SELECT 6 * 7 AS n"); status != http.StatusOK || !strings.Contains(text, `"42"`) {
+		t.Errorf("a statement: %d %s", status, text)
 	}
 }

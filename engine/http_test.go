@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"scrim/engine/version"
+	"scrim/internal/release"
 	"scrim/internal/testenv"
 )
 
@@ -143,13 +144,13 @@ func TestDashboardOfAServer(t *testing.T) {
 	w := i.web()
 	w.login("root", rootPassword)
 	for path, words := range map[string][]string{
-		"/":                   {"shop.orders", "ann@%", "RAW_ROWS", "1 free, 1 charged"},
+		"/":                   {"shop.orders", "ann@%", "RAW_ROWS", "50 % replayed free", "of 1 charged answer in"},
 		"/tables/shop.orders": {"customer_id", "ann@%", "RAW_ROWS", "SELECT COUNT"},
 		"/analysts/ann@%25":   {"shop.orders", "RAW_ROWS"},
 		"/entities/customer":  {"shop.orders"},
 		"/ledger":             {"set-budget", "charge"},
 		"/refusals":           {"would return or copy rows"},
-		"/server":             {version.Number, "Ready"},
+		"/server":             {version.Number, "Scrim " + release.Version, "Ready", "server's own certificate, which ends", "none that the directory knows of", "free; the data directory has"},
 	} {
 		status, page := w.get(path)
 		for _, word := range words {
@@ -334,22 +335,28 @@ func certificateFiles(t *testing.T) (cert, key string, roots *x509.CertPool) {
 	return cert, key, roots
 }
 
+// webOverTLS is a browser that trusts these certificates, and reaches the server as localhost.
+func (i *instance) webOverTLS(roots *x509.CertPool) *web {
+	w := i.web()
+	w.base = "https://localhost" + i.HTTPAddr().String()[strings.LastIndexByte(i.HTTPAddr().String(), ':'):]
+	w.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+	return w
+}
+
 // TestDashboardOverTLS looks from beyond the machine, as far as the server knows: /metrics then
 // wants a password.
 func TestDashboardOverTLS(t *testing.T) {
 	cert, key, roots := certificateFiles(t)
 	i := start(t, "", func(c *Config) { c.HTTP, c.TLSCert, c.TLSKey = "0.0.0.0:0", cert, key })
-	w := i.web()
-	port := i.HTTPAddr().String()[strings.LastIndexByte(i.HTTPAddr().String(), ':'):]
-	w.base = "https://localhost" + port
-	w.client.Transport = &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-	}
+	w := i.webOverTLS(roots)
 	if status := w.login("root", rootPassword); status != http.StatusSeeOther {
 		t.Errorf("the log-in gives %d", status)
 	}
 	if status, _ := w.get("/"); status != http.StatusOK {
 		t.Errorf("/ gives %d", status)
+	}
+	if _, page := w.get("/server"); !strings.Contains(page, "TLS 1.3, TLS_") || !strings.Contains(page, "with the operator&#39;s certificate, which ends") && !strings.Contains(page, "with the operator's certificate, which ends") {
+		t.Error("the page of the server does not say how it is served")
 	}
 	target, _ := url.Parse(w.base)
 	for _, c := range w.client.Jar.Cookies(target) {
@@ -368,8 +375,9 @@ func TestDashboardOverTLS(t *testing.T) {
 	if status, _ := w.get("/readyz"); status != http.StatusOK {
 		t.Errorf("/readyz gives %d", status)
 	}
-	if _, err := http.Get("http://localhost" + port + "/"); err == nil {
-		if status, _ := w.read(http.Get("http://localhost" + port + "/")); status != http.StatusBadRequest {
+	inClear := "http://" + strings.TrimPrefix(w.base, "https://") + "/"
+	if _, err := http.Get(inClear); err == nil {
+		if status, _ := w.read(http.Get(inClear)); status != http.StatusBadRequest {
 			t.Errorf("in clear: %d", status)
 		}
 	}

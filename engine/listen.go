@@ -53,7 +53,8 @@ func (s *Server) listenHTTP() error {
 		Accounts:    monitor.Viewers{DB: s.analyzer.Catalog.MySQLDb, Session: s.sessions, Logins: s.logins},
 		Certificate: s.certificate.operators(),
 		Dial:        s.doors.Dial,
-		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", RequireTLS: s.cfg.RequireTLS,
+		Listen:      s.Addr().String(), TLS: s.cfg.TLSCert != "", CertificateEnds: s.certificate.ends, RequireTLS: s.cfg.RequireTLS,
+		Tables: s.tables.Stored,
 	})
 }
 

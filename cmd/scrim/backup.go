@@ -16,9 +16,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// clientPassword names the environment variable with the password for --connect.
-const clientPassword = environmentPrefix + "PASSWORD"
-
 // backupCommand copies a data directory.
 func backupCommand(s streams) *cobra.Command {
 	var from datadir.Place

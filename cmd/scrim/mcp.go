@@ -13,11 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/internal/mcp"
+	"scrim/internal/release"
 )
 
 // toolServer is what scrim mcp was told.
 type toolServer struct {
-	asking
+	way
 	rows, bytes int
 	timeout     time.Duration
 	http        toolListener
@@ -35,7 +36,7 @@ agents an account of their own that can only SELECT, with a budget of its own; a
 
 Without --http it speaks over standard input and output, as most clients start it. With --http it listens, on loopback
 unless --http names another address, for which a bearer token is needed: of --token-file, or of the environment variable
-` + tokenVariable + `. The password comes from --password-file or the environment variable ` + sqlPasswordVariable + `.`,
+` + tokenVariable + `. The password comes from --password-file or the environment variable ` + clientPassword + `.`,
 		Example: `  scrim mcp --host db.example.org --user agent --password-file agent.pw --tls-ca ca.pem shop
   scrim mcp --user agent --http 127.0.0.1:8765 shop`,
 		Args: cobra.MaximumNArgs(1),
@@ -47,11 +48,7 @@ unless --http names another address, for which a bearer token is needed: of --to
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&m.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
-	f.IntVarP(&m.port, "port", "P", 3307, "port of the server")
-	f.StringVarP(&m.user, "user", "u", "", "account of the agent")
-	f.StringVar(&m.passwordFile, "password-file", "", "file whose one line is the password")
-	f.StringVar(&m.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+	m.register(f, "", "account of the agent")
 	f.IntVar(&m.rows, "max-rows", 1000, "rows of an answer, at most")
 	f.IntVar(&m.bytes, "max-bytes", 256<<10, "bytes of the values of an answer, at most")
 	f.DurationVar(&m.timeout, "timeout", time.Minute, "how long a statement may run")
@@ -84,9 +81,7 @@ func (m *toolServer) run(ctx context.Context, s streams) error {
 
 // options has the way to the server, which is tried once.
 func (m *toolServer) options(ctx context.Context, s streams) (o mcp.Options, err error) {
-	c := mysql.NewConfig()
-	c.User, c.DBName, c.Logger, c.Timeout = m.user, m.database, &mysql.NopLogger{}, dialTimeout
-	c.TLSConfig, c.AllowFallbackToPlaintext = "preferred", true
+	c := m.config()
 	c.Params = map[string]string{"max_execution_time": fmt.Sprint(m.timeout.Milliseconds())}
 	if err := m.reach(s, c); err != nil {
 		return o, err
@@ -100,7 +95,7 @@ func (m *toolServer) options(ctx context.Context, s streams) (o mcp.Options, err
 	if _, err := mcp.Admit(ctx, db); err != nil {
 		return o, fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err)
 	}
-	return mcp.Options{Connector: connector, Version: version, Rows: m.rows, Bytes: m.bytes, Timeout: m.timeout}, nil
+	return mcp.Options{Connector: connector, Version: release.Version, Rows: m.rows, Bytes: m.bytes, Timeout: m.timeout}, nil
 }
 
 // openWriter is a stream that stays open.

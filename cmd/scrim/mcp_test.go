@@ -46,7 +46,7 @@ func serveAgents(t *testing.T) *process {
 func mcpArguments(p *process, more ...string) *exec.Cmd {
 	_, port, _ := net.SplitHostPort(p.addr)
 	cmd := exec.Command("scrim", append([]string{"mcp", "--port", port, "--user", "agent"}, more...)...)
-	cmd.Env = append(os.Environ(), sqlPasswordVariable+"="+agentPassword, tokenVariable+"=")
+	cmd.Env = append(os.Environ(), clientPassword+"="+agentPassword, tokenVariable+"=")
 	return cmd
 }
 
@@ -144,7 +144,7 @@ func TestAgents(t *testing.T) {
 	t.Run("not as a DBA", func(t *testing.T) {
 		cmd := mcpArguments(p)
 		cmd.Args[len(cmd.Args)-1] = "root"
-		cmd.Env = append(cmd.Env, sqlPasswordVariable+"="+rootPassword)
+		cmd.Env = append(cmd.Env, clientPassword+"="+rootPassword)
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "GRANT SELECT") {
 			t.Errorf("got %v, %s", err, out)
 		}

@@ -14,20 +14,17 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"scrim/internal/release"
 	"scrim/internal/shell"
 )
 
-// sqlPasswordVariable is the environment's variable for the password of scrim sql.
-const sqlPasswordVariable = environmentPrefix + "PASSWORD"
-
 // asking is what scrim sql was told.
 type asking struct {
-	host, user, database, passwordFile, ca string
-	port                                   int
-	data                                   string
-	statements                             []string
-	file, format, history                  string
-	force                                  bool
+	way
+	data                  string
+	statements            []string
+	file, format, history string
+	force                 bool
 }
 
 // sqlCommand asks a server.
@@ -42,7 +39,7 @@ commands, among them \price, \budget, \explain and \chart. A statement ends with
 running one, or forgets the line, and Ctrl-D leaves. Otherwise it reads standard input, or --execute, or --file: answers
 go to standard output, everything else to standard error, and the first error ends it with exit code 1.
 
-The password comes from --password-file, from the environment variable ` + sqlPasswordVariable + `, or from a prompt;
+The password comes from --password-file, from the environment variable ` + clientPassword + `, or from a prompt;
 never from an argument, which everybody on the machine could read. TLS is used where the server offers it; --tls-ca
 verifies whom it reaches. With --data no server is needed: the directory is served to this shell alone, as the account
 root without its password, with the settings of serve's environment and file; a directory in use is refused.`,
@@ -61,12 +58,7 @@ root without its password, with the settings of serve's environment and file; a 
 		},
 	}
 	f := cmd.Flags()
-	// -h is the host in other clients, and help in this program
-	f.StringVar(&a.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
-	f.IntVarP(&a.port, "port", "P", 3307, "port of the server")
-	f.StringVarP(&a.user, "user", "u", "root", "account")
-	f.StringVar(&a.passwordFile, "password-file", "", "file whose one line is the password")
-	f.StringVar(&a.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+	a.register(f, "root", "account")
 	f.StringVar(&a.data, "data", "", "data directory that nobody serves, in the place of a server")
 	f.StringArrayVarP(&a.statements, "execute", "e", nil, "run these statements and end; may be repeated")
 	f.StringVarP(&a.file, "file", "f", "", "run the statements of a file and end")
@@ -101,7 +93,7 @@ func (a *asking) run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, sh.Close()) }()
 	if !script {
-		fmt.Fprintln(s.err, `scrim `+version+`; \help lists the commands, Ctrl-D leaves`)
+		fmt.Fprintln(s.err, `scrim `+release.Version+`; \help lists the commands, Ctrl-D leaves`)
 		return sh.Talk(ctx)
 	}
 	if sh.Script(ctx, text) != nil {

@@ -5,15 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"strconv"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"scrim/engine"
 	"scrim/engine/datadir"
@@ -21,9 +17,7 @@ import (
 
 // connect opens the connections of a shell; leave ends what they lead to.
 func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func() error, err error) {
-	c := mysql.NewConfig()
-	c.User, c.DBName, c.Logger, c.Timeout = a.user, a.database, &mysql.NopLogger{}, dialTimeout
-	c.TLSConfig, c.AllowFallbackToPlaintext = "preferred", true
+	c := a.config()
 	leave = func() error { return nil }
 	if a.data != "" {
 		if leave, err = a.serve(ctx, s, c); err != nil {
@@ -41,47 +35,6 @@ func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func
 		return nil, nil, errors.Join(fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err), leave())
 	}
 	return db, leave, nil
-}
-
-// reach says where the server is, and asks for the password.
-func (a *asking) reach(s streams, c *mysql.Config) (err error) {
-	if c.Net, c.Addr = "tcp", net.JoinHostPort(a.host, strconv.Itoa(a.port)); strings.HasPrefix(a.host, "/") {
-		c.Net, c.Addr = "unix", a.host
-	}
-	if a.ca != "" {
-		if err := trust(c, a.ca); err != nil {
-			return err
-		}
-	} else if !near(c) {
-		fmt.Fprintf(s.err, "scrim: WARNING: the connection to %s does not verify whom it reaches; --tls-ca FILE does\n", c.Addr)
-	}
-	c.Passwd, err = a.password(s)
-	return err
-}
-
-// password is that of the account: of the file, of the environment, or typed.
-func (a *asking) password(s streams) (string, error) {
-	if a.passwordFile != "" {
-		b, err := os.ReadFile(a.passwordFile)
-		if err != nil {
-			return "", fmt.Errorf("--password-file: %w", err)
-		}
-		word := strings.TrimRight(string(b), "\r\n")
-		if word == "" || strings.Contains(word, "\n") {
-			return "", fmt.Errorf("--password-file: %s: want one line, the password", a.passwordFile)
-		}
-		return word, nil
-	}
-	if word := os.Getenv(sqlPasswordVariable); word != "" {
-		return word, nil
-	}
-	if s.in != os.Stdin || !term.IsTerminal(int(os.Stdin.Fd())) {
-		return "", fmt.Errorf("there is no terminal to ask for the password of %s; want --password-file, or the environment variable %s", a.user, sqlPasswordVariable)
-	}
-	fmt.Fprintf(s.err, "Password of %s: ", a.user)
-	word, err := term.ReadPassword(int(os.Stdin.Fd()))
-	fmt.Fprintln(s.err)
-	return string(word), err
 }
 
 // serve serves the data directory on a free port of loopback, by the settings of scrim serve, and

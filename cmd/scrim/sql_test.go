@@ -32,7 +32,7 @@ func sit(t *testing.T, home string, p *process) *typist {
 	t.Helper()
 	_, port, _ := strings.Cut(p.addr, ":")
 	cmd := exec.Command("scrim", "sql", "--port", port, "shop")
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "INPUTRC="+os.DevNull, "TERM=xterm", sqlPasswordVariable+"=")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "INPUTRC="+os.DevNull, "TERM=xterm", clientPassword+"=")
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 150})
 	if err != nil {
 		t.Fatal(err)

@@ -58,15 +58,10 @@ func price(ctx context.Context, a *account, q asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Intervals {
-		if more, ok := client.WithIntervals(statement); ok {
-			if t, err := beside(ctx, a, q.Database, "CALL dp_price("+sqltext.Text(more)+")"); err == nil {
-				return t, nil
-			}
-		}
-	}
-	return beside(ctx, a, q.Database, "CALL dp_price("+sqltext.Text(statement)+")")
+	return beside(ctx, a, q.Database, priceQuery(statement))
 }
+
+func priceQuery(statement string) string { return "CALL dp_price(" + sqltext.Text(statement) + ")" }
 
 // explain shows the plan. It charges nothing.
 func explain(ctx context.Context, a *account, q asked) (any, error) {

@@ -27,7 +27,7 @@ const (
 type asked struct {
 	SQL      string `json:"sql"`
 	Database string `json:"database"`
-	// Intervals asks for the ends of the 95 % interval beside the answer of two columns.
+	// Intervals asks for the ends of 95 % intervals beside the answers that have them.
 	Intervals bool `json:"intervals"`
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"time"
 
 	"scrim/internal/client"
@@ -13,7 +15,7 @@ import (
 type answered struct {
 	Table     table    `json:"table"`
 	Statement string   `json:"statement"` // as it was asked
-	Intervals bool     `json:"intervals"` // columns 3 and 4 are the ends of the interval of column 2
+	Ends      []int    `json:"ends"`      // columns whose intervals' ends are the last columns, in pairs
 	Warnings  table    `json:"warnings"`  // level, code, message, remedy
 	Costs     []string `json:"costs"`
 	Seconds   float64  `json:"seconds"`
@@ -41,12 +43,8 @@ func run(ctx context.Context, a *account, q asked) (any, error) {
 		return nil, err
 	}
 	out := answered{Statement: statement}
-	if more, ok := client.WithIntervals(statement); ok && q.Intervals {
-		if _, err := ask(own, a.main, "EXPLAIN "+more); err == nil {
-			out.Statement, out.Intervals = more, true
-		} else if ended(err) {
-			return nil, err
-		}
+	if q.Intervals {
+		out.Statement, out.Ends = a.withIntervals(own, statement)
 	}
 	before := a.lastEntry(own)
 	start := time.Now()
@@ -66,6 +64,44 @@ func run(ctx context.Context, a *account, q asked) (any, error) {
 		out.Warnings, err = ask(own, a.main, "SELECT level, code, message, remedy FROM dp.last_warnings")
 	}
 	return out, err
+}
+
+// withIntervals adds to a private query the ends of the intervals that cost nothing more, and
+// returns whose they are. A connection that has ended is for the next statement to find.
+func (a *account) withIntervals(ctx context.Context, query string) (longer string, columns []int) {
+	l, ok := client.ParseSelect(query)
+	if !ok {
+		return query, nil
+	}
+	price := a.losses(ctx, query)
+	if len(price) == 0 {
+		return query, nil
+	}
+	columns = l.Intervals(func(items ...int) bool { return reflect.DeepEqual(price, a.losses(ctx, l.WithIntervals(items...))) })
+	if len(columns) == 0 {
+		return query, nil
+	}
+	return l.WithIntervals(columns...), columns
+}
+
+// losses are what a statement would cost of each budget; none where it has no price.
+func (a *account) losses(ctx context.Context, statement string) (list [][]any) {
+	t, err := ask(ctx, a.main, priceQuery(statement))
+	if err != nil {
+		return nil
+	}
+	for _, row := range t.Rows {
+		var loss []any
+		for _, name := range []string{"item", "name", "holder", "epsilon", "rho"} {
+			if i := slices.Index(t.Columns, name); i >= 0 {
+				loss = append(loss, row[i])
+			}
+		}
+		if slices.Contains(loss, any("budget")) {
+			list = append(list, loss)
+		}
+	}
+	return list
 }
 
 // killWith ends what the first connection runs when ctx ends, until stop is called.

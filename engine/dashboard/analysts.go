@@ -23,7 +23,7 @@ const maxSpenders = 200
 
 type analystsPage struct{ Rows []analystRow }
 
-func (d *Dashboard) analysts(r *http.Request) (string, any, error) {
+func (d *Dashboard) analysts(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -70,7 +70,7 @@ type analystPage struct {
 	Ledger    string
 }
 
-func (d *Dashboard) analyst(r *http.Request) (string, any, error) {
+func (d *Dashboard) analyst(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err

@@ -10,91 +10,107 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
+	"scrim/internal/testenv/browser"
 )
 
 func TestBrowserKeyboard(t *testing.T) {
 	f := newFixture(t, true)
-	b := newTab(t, f)
-	b.login("root", "right")
-	b.look(1280, "light")
+	b := browser.Open(t, f.web.URL)
+	b.Login("/login", "root", "right")
+	b.Look(1280, 800, "light")
 	for _, p := range pagesOfFixture {
-		b.open(p.path)
-		want := eval[int](b, `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, summary, [tabindex='0']")].filter((e) => e.getClientRects().length && !e.closest("details:not([open]) > :not(summary)")).length`)
-		eval[int](b, `document.activeElement.blur(); window.seen = new Set(); window.unseen = [];
-			document.addEventListener("focusin", (e) => { seen.add(e.target);
-				const s = getComputedStyle(e.target); if (s.outlineStyle === "none" || parseFloat(s.outlineWidth) < 2) unseen.push(e.target.outerHTML.slice(0, 80)); }); 0`)
-		for range want + 2 {
-			b.do(chromedp.KeyEvent(kb.Tab))
-		}
-		if got := eval[int](b, "seen.size"); got < want {
-			t.Errorf("%s: the keyboard reaches %d of %d: not %s", p.path, got, want, eval[string](b, `[...document.querySelectorAll("a[href], button, summary, [tabindex='0']")].filter((e) => e.getClientRects().length && !seen.has(e)).map((e) => e.outerHTML.slice(0, 80)).join("; ")`))
-		}
-		if unseen := eval[[]string](b, "unseen"); len(unseen) > 0 {
-			t.Errorf("%s: the focus is not visible on %q", p.path, unseen)
-		}
+		b.Open(p.path)
+		b.Keyboard(p.path)
 	}
-	b.open("/")
-	b.do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
-	if at := eval[string](b, "location.hash"); at != "#main" {
+	b.Open("/")
+	b.Do(chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
+	if at := browser.Eval[string](b, "location.hash"); at != "#main" {
 		t.Errorf("the first link leads to %q, want the content", at)
 	}
-	b.quiet()
+	b.Quiet()
+}
+
+// TestBrowserCopies: the button beside a statement copies it, by keyboard too; where the page may
+// not use the clipboard, the statement is selected.
+func TestBrowserCopies(t *testing.T) {
+	f := newFixture(t, true)
+	b := browser.Open(t, f.web.URL)
+	b.Login("/login", "root", "right")
+	b.Open("/tables")
+	browser.Eval[int](b, `window.copied = ""; Object.defineProperty(navigator, "clipboard", { configurable: true, value: { writeText: async (t) => { window.copied = t; } } });
+		document.querySelector("#part-undeclared button.copy").focus(); 0`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	const want = "CALL dp_protect('web.uploads', 'unit_column', 'entity');"
+	b.Until(`document.getElementById("copy-status").textContent.includes("copied")`)
+	if got := browser.Eval[string](b, "window.copied"); got != want {
+		t.Errorf("copied %q, want %q", got, want)
+	}
+	browser.Eval[int](b, `navigator.clipboard.writeText = async () => { throw new Error("closed"); }; 0`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Until(`document.getElementById("copy-status").textContent.includes("selected")`)
+	if got := browser.Eval[string](b, "getSelection().toString()"); got != want {
+		t.Errorf("selected %q, want %q", got, want)
+	}
+	b.Quiet()
 }
 
 // TestBrowserRefresh lets something happen while a page is open, with the focus and an opened table
 // in it.
 func TestBrowserRefresh(t *testing.T) {
 	f := newFixture(t, true)
-	b := newTab(t, f)
-	b.login("root", "right")
-	b.look(1280, "light")
+	b := browser.Open(t, f.web.URL)
+	b.Login("/login", "root", "right")
+	b.Look(1280, 800, "light")
+	b.Open("/tables/shop.orders")
 	refresh := func() {
-		b.t.Helper()
+		t.Helper()
 		// A page that was hidden is refreshed at once when it is shown again.
-		eval[int](b, `(async () => { document.dispatchEvent(new Event("visibilitychange")); await new Promise((r) => setTimeout(r, 700)); return 0; })()`)
+		browser.Eval[int](b, `(async () => { document.dispatchEvent(new Event("visibilitychange")); await new Promise((r) => setTimeout(r, 700)); return 0; })()`)
 	}
 	spend := func() {
-		b.t.Helper()
-		r, err := f.ledger.Reserve(b.ctx, accounting.Request{
+		t.Helper()
+		r, err := f.ledger.Reserve(b.Ctx, accounting.Request{
 			Principal: "dora@%", Statement: "SELECT 1", Charges: []accounting.Charge{{Account: "shop.orders", Table: "shop.orders", Loss: privacy.Loss{Rho: privacy.RhoOf(0.05)}}},
 		})
 		f.must(err)
 		f.ledger.Finish(r, record.Answered)
 	}
 	const card = "#b-t-shop-orders----"
-	amount := func() string { return eval[string](b, `document.querySelector("`+card+` .amount").textContent`) }
+	amount := func() string {
+		return browser.Eval[string](b, `document.querySelector("`+card+` .amount").textContent`)
+	}
 	first := amount()
-	b.do(chromedp.Click(chromedp.CSS(card + " summary")))
-	eval[int](b, `document.querySelector("#part-spenders a").focus(); window.same = document.activeElement; 0`)
+	b.Do(chromedp.Click(chromedp.CSS(card + " summary")))
+	browser.Eval[int](b, `document.querySelector("#part-spenders a").focus(); window.same = document.activeElement; 0`)
 	spend()
 	refresh()
 	second := amount()
 	if second == first {
 		t.Errorf("the amount still is %s", first)
 	}
-	if !eval[bool](b, `document.querySelector("`+card+` details").open`) {
+	if !browser.Eval[bool](b, `document.querySelector("`+card+` details").open`) {
 		t.Error("the opened table was closed")
 	}
-	if !eval[bool](b, `document.activeElement === window.same && document.contains(window.same)`) {
+	if !browser.Eval[bool](b, `document.activeElement === window.same && document.contains(window.same)`) {
 		t.Error("the focus was lost")
 	}
-	eval[int](b, `document.querySelector("`+card+` h3 a").focus(); 0`)
+	browser.Eval[int](b, `document.querySelector("`+card+` summary").focus(); 0`)
 	spend()
 	refresh()
 	if amount() != second {
 		t.Error("the part with the focus was replaced")
 	}
-	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	b.Do(chromedp.Click(chromedp.CSS("#pause")))
 	spend()
 	refresh()
-	if got := eval[string](b, `document.getElementById("pause").getAttribute("aria-pressed")`); got != "true" || amount() != second {
+	if got := browser.Eval[string](b, `document.getElementById("pause").getAttribute("aria-pressed")`); got != "true" || amount() != second {
 		t.Errorf("pressed: %s; the page was refreshed while paused", got)
 	}
-	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	b.Do(chromedp.Click(chromedp.CSS("#pause")))
 	f.people.roles["root"] = ""
 	refresh()
-	if got := eval[string](b, `document.getElementById("refresh-status").textContent`); !strings.Contains(got, "logged out") {
+	if got := browser.Eval[string](b, `document.getElementById("refresh-status").textContent`); !strings.Contains(got, "logged out") {
 		t.Errorf("after the end of the session the page says %q", got)
 	}
-	b.quiet("401")
+	b.Quiet("401")
 }

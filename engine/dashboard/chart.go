@@ -41,7 +41,7 @@ type Bar struct {
 
 // sized is an empty chart: a narrow one is legible at the width of a telephone.
 func sized(wide bool) *Chart {
-	c := &Chart{Wide: wide, Width: 440, Height: 220, Left: 44, Top: 18}
+	c := &Chart{Wide: wide, Width: 440, Height: 160, Left: 44, Top: 18}
 	if wide {
 		c.Width, c.Height = 920, 300
 	}

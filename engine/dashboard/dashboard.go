@@ -37,6 +37,9 @@ type Viewer struct {
 	Stamp string
 }
 
+// DBA reports whether the viewer is one: who may read rows, and so what follows from their number.
+func (v Viewer) DBA() bool { return v.Role == "DBA" }
+
 // Accounts knows who may look.
 type Accounts interface {
 	// Login checks a name and password that came from an address, and that the account is a DBA's
@@ -50,10 +53,12 @@ type Accounts interface {
 
 // Server is what the page of the server shows.
 type Server struct {
-	Version, Comment, Go        string
+	Product                     string // its version
+	Version, Comment, Go        string // of the MySQL protocol; of the compiler
 	Started                     time.Time
 	Listen, HTTP                string
-	TLS, RequireTLS             bool
+	TLS, RequireTLS             bool // with the operator's certificate; no connection without
+	CertificateEnds             time.Time
 	Connections, MaxConnections int
 	LedgerRecords               uint64
 	LedgerBytes                 int64
@@ -63,7 +68,25 @@ type Server struct {
 	NotReady error
 	// what an operator has to look at although they are answered
 	Warnings []string
+	Backup   *Backup // the last one; nil where there was none
 }
+
+// Backup is one of the data directory.
+type Backup struct {
+	Made   time.Time
+	Name   string
+	Record uint64 // the ledger's last in it
+}
+
+// Disk is the one of the data directory, in bytes. It follows from how many rows there are, so only
+// those are told who may read the rows: DBAs.
+type Disk struct {
+	Free, Reserve int64 // below the reserve, queries are refused
+	Used          int64 // by the data directory
+}
+
+// Low reports that queries are refused for want of space, or nearly.
+func (d Disk) Low() bool { return d.Free < 2*d.Reserve }
 
 // Attempt is one to log in.
 type Attempt struct {
@@ -87,7 +110,10 @@ type Options struct {
 	Accounts Accounts
 	Recent   *Recent
 	Server   func() Server
-	Secure   bool // the pages are served over TLS
+	Disk     func() (Disk, error)
+	// Tables lists the stored tables, as schema.table.
+	Tables func(context.Context) ([]string, error)
+	Secure bool // the pages are served over TLS
 	// DefaultLoss tells what a statement costs where nobody says. Nil: no number of questions is
 	// shown.
 	DefaultLoss accounting.DefaultLoss
@@ -138,6 +164,7 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /logout", d.logout)
 	for path, page := range map[string]page{
 		"GET /{$}":                  d.overview,
+		"GET /budgets":              d.budgets,
 		"GET /tables":               d.tables,
 		"GET /tables/{account}":     d.table,
 		"GET /entities/{entity}":    d.entity,
@@ -149,11 +176,11 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	} {
 		mux.Handle(path, d.private(page))
 	}
-	mux.Handle("/", d.private(func(*http.Request) (string, any, error) { return "", nil, errNotFound }))
+	mux.Handle("/", d.private(func(*http.Request, Viewer) (string, any, error) { return "", nil, errNotFound }))
 }
 
-// page makes the data of one page and names its template.
-type page func(r *http.Request) (template string, data any, err error)
+// page makes the data of one page for a viewer and names its template.
+type page func(r *http.Request, v Viewer) (template string, data any, err error)
 
 var errNotFound = errors.New("dashboard: no such page")
 
@@ -175,7 +202,7 @@ func (d *Dashboard) private(p page) http.Handler {
 		case <-r.Context().Done():
 			return
 		}
-		name, data, err := p(r)
+		name, data, err := p(r, s.Value)
 		status := http.StatusOK
 		switch {
 		case errors.Is(err, errNotFound):

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"scrim/accounting"
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/watch"
@@ -71,9 +72,11 @@ func TestPagesShowWhatHappened(t *testing.T) {
 	})
 	c := f.member()
 	for path, words := range map[string][]string{
-		"/":                         {"clinic.visits", "Used up until 1 Nov", "At this rate used up", "shop.returns", "ben@%", "BUDGET_EXHAUSTED", "Ask with a smaller dp_epsilon", "&lt;script&gt;"},
-		"/tables":                   {"0 questions left at the default loss", "shop.products", "No total budget", "its own budget"},
-		"/tables/shop.orders":       {"30 questions left at the default loss", "agreed with the data protection officer", "more of that kind fit", "the role marketing", "Proven of what was spent: ε ", "limit 0.5", "discrete Gaussian", "&lt;img"},
+		"/":                         {"clinic.visits", "Used up until 1 Nov", "At this rate used up", "CALL dp_set_budget(&#39;shop.returns&#39;, &#39;*&#39;, 8, 1e-6, &#39;month&#39;);", "ben@%", "BUDGET_EXHAUSTED", "tuesday", "2 days"},
+		"/budgets":                  {"web.sessions", "SELECT * FROM dp.budgets;"},
+		"/tables":                   {"0 questions left at the default loss", "shop.products", "No total budget", "its own budget", "CALL dp_protect(&#39;web.uploads&#39;, &#39;unit_column&#39;, &#39;entity&#39;);", "CALL dp_public(&#39;web.uploads&#39;);"},
+		"/ledger?lacking=yes":       {"3 of 12 values NULL for too few persons"},
+		"/tables/shop.orders":       {"30 questions left at the default loss", "agreed with the data protection officer", "more of that kind fit", "CALL dp_alter_budget(&#39;shop.orders&#39;, &#39;*&#39;, &#39;{&#34;epsilon&#34;: 16}&#39;", "the role marketing", "Proven of what was spent: ε ", "limit 0.5", "discrete Gaussian", "&lt;img"},
 		"/tables/web.sessions":      {"today, until 23 Oct"},
 		"/tables/hr.salaries":       {"a person is each row", "not used up before"},
 		"/entities/customer":        {"shop.baskets", "ε 10 at δ 2e-6"},
@@ -81,8 +84,8 @@ func TestPagesShowWhatHappened(t *testing.T) {
 		"/analysts/ann@%25":         {"by the default budget", "PRIVILEGE"},
 		"/ledger?principal=ann@%25": {"ann@%", "Older entries"},
 		"/ledger?kind=set-budget":   {"budget of role:marketing: ρ 0.5"},
-		"/refusals":                 {"SYNTAX", "could not be parsed", "&lt;img"},
-		"/server":                   {"7 of at most 256", "3.0 MiB", "30 hours"},
+		"/refusals":                 {"Ask with a smaller dp_epsilon", "&lt;script&gt;", "SYNTAX", "could not be parsed", "&lt;img"},
+		"/server":                   {"7 of at most 256", "3.0 MiB", "30 hours", "Scrim 0.1.0", "40.0 GiB free", "123.0 MiB", "tuesday, 20 Oct 2026 14:20 UTC", "without TLS", "own certificate, which ends 22 Oct 2027"},
 	} {
 		status, page, _ := f.get(c, path)
 		for _, w := range words {
@@ -135,14 +138,59 @@ func TestPressingCountsBudgetsOfPrincipals(t *testing.T) {
 		t.Helper()
 		facts, err := f.facts(t.Context())
 		f.must(err)
-		n, err := facts.pressing()
+		lines, _, err := facts.lines(looked, notDefault)
 		f.must(err)
-		return n
+		return len(pressing(lines))
 	}
 	before := count()
 	f.must(f.ledger.SetBudget(t.Context(), budget.Budget{
 		Account: "shop.orders", Principal: "ann@%", Rho: privacy.RhoOf(1e-9), Delta: 1e-9, Window: budget.Never, SetBy: "root@%"}))
 	if got := count(); got != before+1 { // ann has spent more than that already
 		t.Errorf("got %d with a principal's budget used up, want %d", got, before+1)
+	}
+}
+
+// TestSizesAreForDBAs: an auditor is not told what follows from the number of rows.
+func TestSizesAreForDBAs(t *testing.T) {
+	f := newFixture(t, true)
+	f.disk.Free = f.disk.Reserve
+	for user, told := range map[string]bool{"root": true, "otto": false} {
+		c := f.browser()
+		f.login(c, user, "right")
+		for path, word := range map[string]string{"/server": "123.0 MiB", "/": "1.0 GiB left"} {
+			if status, page, _ := f.get(c, path); status != http.StatusOK || strings.Contains(page, word) != told {
+				t.Errorf("%s sees %s with status %d; %q is there: %v, want %v", user, path, status, word, !told, told)
+			}
+		}
+	}
+}
+
+// TestLackingAnswers: answers that were empty or NULL are counted, and listed alone.
+func TestLackingAnswers(t *testing.T) {
+	f := newFixture(t, true)
+	facts, err := f.facts(t.Context())
+	f.must(err)
+	l, err := facts.lacking(fixtureNow.AddDate(0, 0, -30))
+	f.must(err)
+	all, err := f.ledger.Entries(t.Context(), accounting.Filter{Kinds: []accounting.EntryKind{accounting.ChargeEntry}})
+	f.must(err)
+	want := Lacking{Of: len(all)}
+	for _, e := range all {
+		if e.Remark != "" { // the fixture's remarks are all of NULL
+			want.Count++
+		}
+	}
+	if l != want || l.Count == 0 {
+		t.Errorf("got %+v, want %+v", l, want)
+	}
+	list, before, err := facts.lackingOf(accounting.Filter{Descending: true}, 5)
+	f.must(err)
+	if len(list) != 5 || before != list[4].ID {
+		t.Fatalf("got %d entries, and the rest before %d", len(list), before)
+	}
+	for _, c := range list {
+		if !strings.Contains(c.Remark, "NULL") {
+			t.Errorf("entry %d is listed with the remark %q", c.ID, c.Remark)
+		}
 	}
 }

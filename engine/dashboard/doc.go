@@ -1,6 +1,7 @@
 // Package dashboard is the server's page for DBAs and auditors: budgets as burn-down charts, who
 // spends, what was charged, what was refused and why. It shows what the ledger, the policies and
-// [watch.Event] hold, and nothing of rows.
+// [watch.Event] hold, and nothing of rows. The size of the data directory and what is free of its
+// disk follow from rows: they are told to DBAs only, who may read these.
 //
 //	browser ─▶ headers (policy, no caching) ─▶ same origin? ─▶ session? ─▶ page ─▶ html/template
 //	                                                   └─ no ─▶ /login ─▶ limits ─▶ Accounts.Login ─▶ session

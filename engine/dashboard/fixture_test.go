@@ -66,6 +66,9 @@ type fixture struct {
 	people *people
 	recent *Recent
 	now    time.Time
+	disk   Disk
+	stored []string
+	backup *Backup
 	web    *httptest.Server
 }
 
@@ -94,6 +97,7 @@ func newFixture(t *testing.T, filled bool) *fixture {
 		f.fill(policies)
 	}
 	f.now = fixtureNow
+	f.disk = Disk{Free: 40 << 30, Used: 123 << 20, Reserve: 1 << 30}
 	f.Dashboard = New(Options{
 		Ledger: ledger, Catalog: policies.Snapshot, Accounts: f.people, Recent: f.recent, Logger: zerolog.Nop(),
 		Now: func() time.Time { return f.now },
@@ -103,10 +107,13 @@ func newFixture(t *testing.T, filled bool) *fixture {
 			}
 			return privacy.Loss{Rho: privacy.RhoOf(0.0172), DeltaEvent: 5e-9}, true
 		},
+		Disk:   func() (Disk, error) { return f.disk, nil },
+		Tables: func(context.Context) ([]string, error) { return f.stored, nil },
 		Server: func() Server {
 			return Server{
-				Version: "8.0.36-scrim", Comment: "Scrim, differentially private SQL", Go: "go1.26.2", Started: fixtureNow.Add(-30 * time.Hour),
+				Product: "0.1.0", Version: "8.0.36-scrim", Comment: "Scrim, differentially private SQL", Go: "go1.26.2", Started: fixtureNow.Add(-30 * time.Hour),
 				Listen: "127.0.0.1:3307", HTTP: "127.0.0.1:8307", Connections: 7, MaxConnections: 256, LedgerRecords: 4711, LedgerBytes: 3 << 20,
+				CertificateEnds: fixtureNow.AddDate(1, 0, 0), Backup: f.backup,
 			}
 		},
 	})
@@ -172,6 +179,8 @@ func (f *fixture) fill(policies *catalog.Catalog) {
 			f.ledger.Remark(receipt, "3 of 12 values NULL for too few persons")
 		}
 	}
+	f.stored = []string{"shop.orders", "shop.products", "web.uploads"}
+	f.backup = &Backup{Made: fixtureNow.AddDate(0, 0, -2), Name: "tuesday", Record: 4000}
 	f.events(rng)
 }
 

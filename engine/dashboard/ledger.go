@@ -16,6 +16,7 @@ type ledgerPage struct {
 	List                     []Charged
 	Older                    string // the link to the page before; "" on the last
 	Filtered                 bool
+	Lacking                  bool // only charges whose answers were empty or NULL
 }
 
 // entryKinds are the kinds that the form offers.
@@ -24,7 +25,7 @@ var entryKinds = []accounting.EntryKind{
 	accounting.SetBudgetEntry, accounting.RemoveBudgetEntry, accounting.ResetBudgetEntry,
 }
 
-func (d *Dashboard) ledger(r *http.Request) (string, any, error) {
+func (d *Dashboard) ledger(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -41,7 +42,15 @@ func (d *Dashboard) ledger(r *http.Request) (string, any, error) {
 	if n, err := strconv.ParseUint(q.Get("before"), 10, 64); err == nil {
 		filter.BeforeID = n
 	}
-	p.Filtered = p.Principal != "" || p.Account != "" || len(filter.Kinds) > 0
+	p.Lacking = q.Get("lacking") != ""
+	p.Filtered = p.Principal != "" || p.Account != "" || len(filter.Kinds) > 0 || p.Lacking
+	if p.Lacking {
+		var before uint64
+		if p.List, before, err = f.lackingOf(filter, pageEntries); before > 0 {
+			p.Older = older(p, before)
+		}
+		return "ledger.html", p, err
+	}
 	p.List, err = f.entries(filter)
 	if len(p.List) > pageEntries {
 		p.List = p.List[:pageEntries]
@@ -67,6 +76,9 @@ func older(p ledgerPage, before uint64) string {
 		if v != "" {
 			q.Set(k, v)
 		}
+	}
+	if p.Lacking {
+		q.Set("lacking", "yes")
 	}
 	return "/ledger?" + q.Encode()
 }

@@ -42,8 +42,6 @@ func meaning(cause string) (text, remedy string) {
 	return otherCauses[cause], ""
 }
 
-func refused(e *watch.Event) bool { return e.Outcome == watch.Refused }
-
 // namesTable reports whether the text of a statement names a table. What is refused early has no
 // list of tables yet.
 func namesTable(e *watch.Event, table string) bool {
@@ -87,7 +85,7 @@ type refusalsPage struct {
 	List   []Unanswered
 }
 
-func (d *Dashboard) refusals(r *http.Request) (string, any, error) {
+func (d *Dashboard) refusals(r *http.Request, _ Viewer) (string, any, error) {
 	all := func(*watch.Event) bool { return true }
 	return "refusals.html", refusalsPage{d.causes(), d.rates(d.o.Now().UTC()), d.unanswered(100, all)}, nil
 }

@@ -25,9 +25,22 @@ type tablesPage struct {
 	Protected []tableRow
 	Public    []catalog.Table
 	Entities  []accounting.EntityStatus
+	// Undeclared are the names of the first tables that nobody has declared, with what they may
+	// be; MoreUndeclared is how many there are beyond these.
+	Undeclared     []undeclaredTable
+	MoreUndeclared int
 }
 
-func (d *Dashboard) tables(r *http.Request) (string, any, error) {
+// maxUndeclared bounds the undeclared tables that are listed.
+const maxUndeclared = 50
+
+// undeclaredTable is one with the statements that would declare it.
+type undeclaredTable struct {
+	Name string
+	SQL  []string
+}
+
+func (d *Dashboard) tables(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -49,6 +62,16 @@ func (d *Dashboard) tables(r *http.Request) (string, any, error) {
 			p.Protected = append(p.Protected, row)
 		}
 	}
+	undeclared, err := d.undeclared(r.Context())
+	if err != nil {
+		return "", nil, err
+	}
+	if more := len(undeclared) - maxUndeclared; more > 0 {
+		undeclared, p.MoreUndeclared = undeclared[:maxUndeclared], more
+	}
+	for _, name := range undeclared {
+		p.Undeclared = append(p.Undeclared, undeclaredTable{name, suggestPolicies(name)})
+	}
 	return "tables.html", p, nil
 }
 
@@ -67,9 +90,10 @@ type budgetsPage struct {
 	Charges  []Charged
 	Refusals []Unanswered
 	Ledger   string // the link to its entries
+	SQL      string // what would change its total budget, or set one
 }
 
-func (d *Dashboard) table(r *http.Request) (string, any, error) {
+func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -99,7 +123,7 @@ func (d *Dashboard) table(r *http.Request) (string, any, error) {
 	return "budgets.html", p, nil
 }
 
-func (d *Dashboard) entity(r *http.Request) (string, any, error) {
+func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
 	f, err := d.facts(r.Context())
 	if err != nil {
 		return "", nil, err
@@ -134,7 +158,9 @@ func (f *facts) fill(p *budgetsPage, account string, entity bool) (err error) {
 			return err
 		}
 		l.Link = ""
-		p.Total = &l
+		p.Total, p.SQL = &l, suggestChange(b)
+	} else if !entity && len(f.names[account]) > 0 {
+		p.SQL = suggestBudget(f.names[account][0])
 	}
 	p.Others, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool {
 		return mine(b) && b.Holder != budget.All && b.Holder != budget.Default

@@ -160,7 +160,7 @@ func (l Level) Mark() string {
 type link struct{ Path, Name string }
 
 var navigation = []link{
-	{"", "Overview"}, {"tables", "Tables"}, {"analysts", "Analysts"}, {"ledger", "Ledger"}, {"refusals", "Refusals"}, {"server", "Server"},
+	{"", "Overview"}, {"budgets", "Budgets"}, {"tables", "Tables"}, {"analysts", "Analysts"}, {"ledger", "Ledger"}, {"refusals", "Refusals"}, {"server", "Server"},
 }
 
 // unitWords says who the person behind a row is.

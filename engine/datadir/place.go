@@ -1,6 +1,9 @@
 package datadir
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"scrim/engine/store/duckdb"
@@ -11,6 +14,7 @@ const (
 	LockFile    = "LOCK"
 	IDFile      = "DIRECTORY"
 	HostFile    = "HOST"
+	BackupFile  = "BACKUP" // a note of the last backup, which is elsewhere
 	DataFile    = "data.duckdb"
 	SpillDir    = "spill"
 	LedgerFile  = "ledger.db"
@@ -54,4 +58,25 @@ func (p Place) OpenStore(id string) (*duckdb.Store, error) {
 // StoreOptions are what the store of the directory with that id is opened with.
 func (p Place) StoreOptions(id string) duckdb.Options {
 	return duckdb.Options{Threads: p.Threads, MemoryLimit: p.MemoryLimit, DirectoryID: id}
+}
+
+// Size returns how many bytes the files of the directory have, with all that lies below it. It
+// follows from how many rows there are, and is for those only who may read them.
+func (p Place) Size() (bytes int64, err error) {
+	err = filepath.WalkDir(p.Dir, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			var fi fs.FileInfo
+			if fi, err = e.Info(); err == nil {
+				bytes += fi.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed meanwhile
+		}
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("engine: the size of the data directory: %w", err)
+	}
+	return bytes, nil
 }

@@ -33,3 +33,8 @@ Connect with any MySQL client:
 Serving until Ctrl-C.
 `, host, port, analyst, analystPassword, rootPassword)
 }
+
+// printPages says where the pages for browsers are; the passwords follow.
+func printPages(out io.Writer, addr string) {
+	fmt.Fprintf(out, "\nIn a browser:\n  http://%[1]s/console   as %[2]s, to ask\n  http://%[1]s/          as root, the dashboard\n", addr, analyst)
+}

@@ -53,7 +53,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	defer stop()
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(serving) }()
-	report, err := show(ctx, o, srv.Addr().String(), start)
+	report, err := show(ctx, o, srv, start)
 	if err == nil && !o.Exit {
 		err = waitFor(ctx, done)
 	}
@@ -100,7 +100,8 @@ func load(ctx context.Context, o Options) error {
 }
 
 // show sets the policies up as the DBA, takes the tour as the analyst, and says how to connect.
-func show(ctx context.Context, o Options, addr string, start time.Time) (Report, error) {
+func show(ctx context.Context, o Options, srv *engine.Server, start time.Time) (Report, error) {
+	addr := srv.Addr().String()
 	root, err := connect(ctx, addr, "root", o.Config.RootPassword)
 	if err != nil {
 		return Report{}, err
@@ -132,6 +133,9 @@ func show(ctx context.Context, o Options, addr string, start time.Time) (Report,
 	fmt.Fprintf(o.Out, "\n%d of %d private cells are within 10 %% of the truth; %.1f s in all.\n",
 		g.report.Close, g.report.Cells, time.Since(start).Seconds())
 	if !o.Exit {
+		if a := srv.HTTPAddr(); a != nil {
+			printPages(o.Out, a.String())
+		}
 		printConnect(o.Out, addr, word, o.Config.RootPassword)
 	}
 	return g.report, nil

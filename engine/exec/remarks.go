@@ -86,7 +86,7 @@ func keysRemark(s *plan.Statement, r *plan.Release, a *answer) remark.Remark {
 	if groups == 0 {
 		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
 			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", forFewer(s), declaration(r)).
-			Briefly("result empty: no key of at least %d persons", r.Selection.Threshold())
+			Briefly(remark.EmptyBrief+": no key of at least %d persons", r.Selection.Threshold())
 	}
 	return remark.New(remark.KeysLeftOut, "%d keys (%s) are answered; a key is left out unless it has %s.", groups, plan.KeyNames(r), rule).
 		With("Declared keys are all answered: %s; SET %s = '%s' adds a row of what is left out.", declaration(r), params.Keys.Name, params.KeysKeep)

@@ -1,9 +1,7 @@
 package intake
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,7 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"scrim/internal/connlimit"
+	"scrim/engine/web"
 )
 
 // Options say what is served.
@@ -53,32 +51,20 @@ func ParseOrigins(text string) (list []string, err error) {
 
 // Server takes reports over HTTP. A nil Server does nothing.
 type Server struct {
-	listener net.Listener
-	http     *http.Server
-	log      zerolog.Logger
+	http    *web.Server
+	handler http.Handler
+	log     zerolog.Logger
 }
 
 // Listen opens the socket.
 func Listen(address string, o Options) (*Server, error) {
-	raw, err := net.Listen("tcp", address)
+	l, err := web.Listen(address, o.TLS, web.Limits{
+		Connections: o.MaxConnections, PerAddress: max(1, o.MaxConnections*3/4), Read: 30 * time.Second, Idle: time.Minute,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("intake: %w", err)
 	}
-	l := connlimit.New(raw, o.MaxConnections, max(1, o.MaxConnections*3/4))
-	if o.TLS != nil {
-		config := o.TLS.Clone()
-		config.NextProtos = []string{"h2", "http/1.1"}
-		l = tls.NewListener(l, config)
-	}
-	return &Server{listener: l, log: o.Log, http: &http.Server{
-		Handler:           newHandler(o),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
-	}}, nil
+	return &Server{http: l, handler: newHandler(o), log: o.Log}, nil
 }
 
 // Addr returns the address that is listened on, nil without one.
@@ -86,7 +72,7 @@ func (s *Server) Addr() net.Addr {
 	if s == nil {
 		return nil
 	}
-	return s.listener.Addr()
+	return s.http.Addr()
 }
 
 // Serve answers until Close.
@@ -95,20 +81,14 @@ func (s *Server) Serve() {
 		return
 	}
 	s.log.Info().Str("address", s.Addr().String()).Msg("taking reports over HTTP")
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(s.handler); err != nil {
 		s.log.Error().Err(err).Msg("reports over HTTP ended")
 	}
 }
 
 // Close ends the socket and what it serves, after the reports under way.
 func (s *Server) Close() {
-	if s == nil {
-		return
+	if s != nil {
+		s.http.Close()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if s.http.Shutdown(ctx) != nil {
-		_ = s.http.Close()
-	}
-	_ = s.listener.Close()
 }

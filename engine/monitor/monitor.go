@@ -3,10 +3,8 @@ package monitor
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"time"
@@ -23,7 +21,9 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
 	"scrim/engine/watch"
-	"scrim/internal/connlimit"
+	"scrim/engine/web"
+	"scrim/internal/release"
+	"scrim/internal/spill"
 )
 
 // maxHTTP bounds the open HTTP connections, so that they leave files for the clients of the
@@ -42,8 +42,7 @@ type Monitor struct {
 	recent    *dashboard.Recent
 	dashboard *dashboard.Dashboard
 	console   *console.Console
-	listener  net.Listener
-	http      *http.Server
+	http      *web.Server
 }
 
 // Sources are what there is to be told of before there are clients.
@@ -74,6 +73,10 @@ type Clients struct {
 	Dial func(ctx context.Context, from net.Addr) (net.Conn, error)
 	// TLS tells that an operator has given a certificate, RequireTLS that clients have to use it.
 	TLS, RequireTLS bool
+	// CertificateEnds is when the certificate in use ends.
+	CertificateEnds func() time.Time
+	// Tables lists the stored tables, as schema.table.
+	Tables func(context.Context) ([]string, error)
 }
 
 // New makes what is told about statements, before there are any. It returns nil where s has no
@@ -116,7 +119,7 @@ func (m *Monitor) Listen(c Clients) error {
 	}
 	m.clients = c
 	var err error
-	if m.listener, err = net.Listen("tcp", m.sources.Address); err != nil {
+	if m.http, err = web.Listen(m.sources.Address, c.Certificate, web.Limits{Connections: maxHTTP, Read: 15 * time.Second, Idle: 2 * time.Minute}); err != nil {
 		return fmt.Errorf("engine: http: %w", err)
 	}
 	m.dashboard = dashboard.New(dashboard.Options{
@@ -125,6 +128,8 @@ func (m *Monitor) Listen(c Clients) error {
 		Accounts:    c.Accounts,
 		Recent:      m.recent,
 		Server:      m.facts,
+		Disk:        m.disk,
+		Tables:      c.Tables,
 		Secure:      c.Certificate != nil,
 		Logger:      m.sources.Log,
 		Logged:      m.logged,
@@ -132,20 +137,6 @@ func (m *Monitor) Listen(c Clients) error {
 		Now:         time.Now,
 	})
 	m.console = console.New(console.Options{Dial: c.Dial, Secure: c.Certificate != nil, Now: time.Now})
-	m.listener = connlimit.New(m.listener, maxHTTP, 0)
-	m.http = &http.Server{
-		Handler:           m.handler(c.Certificate != nil),
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       15 * time.Second,
-		WriteTimeout:      60 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
-	}
-	if c.Certificate != nil {
-		c.Certificate.NextProtos = []string{"h2", "http/1.1"}
-		m.listener = tls.NewListener(m.listener, c.Certificate)
-	}
 	return nil
 }
 
@@ -154,7 +145,7 @@ func (m *Monitor) Addr() net.Addr {
 	if m == nil {
 		return nil
 	}
-	return m.listener.Addr()
+	return m.http.Addr()
 }
 
 // Serve answers until Close.
@@ -162,8 +153,8 @@ func (m *Monitor) Serve() {
 	if m == nil {
 		return
 	}
-	m.sources.Log.Info().Str("address", m.listener.Addr().String()).Msg("dashboard")
-	if err := m.http.Serve(m.listener); !errors.Is(err, http.ErrServerClosed) {
+	m.sources.Log.Info().Str("address", m.http.Addr().String()).Msg("dashboard")
+	if err := m.http.Serve(m.handler(m.clients.Certificate != nil)); err != nil {
 		m.sources.Log.Error().Err(err).Msg("the dashboard ended")
 	}
 }
@@ -177,16 +168,11 @@ func (m *Monitor) Stop() {
 
 // Close ends the socket and what it serves. The ledger must still be open.
 func (m *Monitor) Close() {
-	if m == nil || m.listener == nil {
+	if m == nil || m.http == nil {
 		return
 	}
 	m.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
-	if m.http.Shutdown(ctx) != nil {
-		_ = m.http.Close()
-	}
-	_ = m.listener.Close()
+	m.http.Close()
 	m.console.Close()
 }
 
@@ -236,10 +222,32 @@ func (m *Monitor) ledger() metrics.Ledger {
 // facts are those of the page about the server.
 func (m *Monitor) facts() dashboard.Server {
 	s, c, l := m.sources, m.clients, m.ledger()
+	backup, err := m.lastBackup()
+	if err != nil {
+		s.Log.Warn().Err(err).Msg("the last backup is not known")
+	}
 	return dashboard.Server{
-		Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: m.started,
-		Listen: c.Listen, HTTP: m.listener.Addr().String(), TLS: c.TLS, RequireTLS: c.RequireTLS,
+		Product: release.Version, Version: version.Number, Comment: version.Comment, Go: runtime.Version(), Started: m.started,
+		Listen: c.Listen, HTTP: m.http.Addr().String(), TLS: c.TLS, CertificateEnds: c.CertificateEnds(), RequireTLS: c.RequireTLS, Backup: backup,
 		Connections: s.Connections(), MaxConnections: s.MaxConnections(),
 		LedgerRecords: l.Records, LedgerBytes: l.Bytes, LedgerUnverified: l.Unverified, NotReady: m.Health.Check(), Warnings: s.Warnings.Texts(),
 	}
+}
+
+// lastBackup is what the data directory notes of its last backup; nil where there was none.
+func (m *Monitor) lastBackup() (*dashboard.Backup, error) {
+	b, ok, err := m.sources.Place.LastBackup()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &dashboard.Backup{Made: b.Made, Name: b.Name, Record: b.Record}, nil
+}
+
+// disk tells what is free on the disk of the data directory, and what lies in the directory.
+func (m *Monitor) disk() (d dashboard.Disk, err error) {
+	if d.Free, d.Reserve, err = (spill.Disk{Dir: m.sources.Place.Dir}).Free(); err != nil {
+		return d, err
+	}
+	d.Used, err = m.sources.Place.Size()
+	return d, err
 }

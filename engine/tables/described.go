@@ -199,6 +199,25 @@ func (p *Provider) Schemas(ctx context.Context) ([]string, error) {
 	return p.schemas(ctx)
 }
 
+// Stored lists the stored tables of all databases, as schema.table, whoever may read them.
+func (p *Provider) Stored(ctx context.Context) ([]string, error) {
+	schemas, err := p.schemas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, schema := range schemas {
+		list, err := p.store.Tables(ctx, schema)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range list {
+			out = append(out, schema+"."+fold(t.Ref.Name))
+		}
+	}
+	return out, nil
+}
+
 // Virtual lists the names of the databases that the server itself provides.
 func (p *Provider) Virtual() map[string]sql.Database { return p.virtual }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -76,6 +77,28 @@ func (l SelectList) WithIntervals(items ...int) string {
 		out += ", DP_LOW(" + answer + "), DP_HIGH(" + answer + ")"
 	}
 	return out + " " + l.query[l.from:]
+}
+
+// mostTried bounds how many items are tried for intervals one by one.
+const mostTried = 8
+
+// Intervals returns the items whose intervals the server tells for the same price: of those that
+// are made of calls, all where same says so of them together, else those of which it says so one by
+// one.
+func (l SelectList) Intervals(same func(items ...int) bool) (items []int) {
+	for i, text := range l.Items {
+		if strings.Contains(text, "(") && len(items) < mostTried {
+			items = append(items, i)
+		}
+	}
+	if len(items) == 0 || same(items...) {
+		return items
+	}
+	items = slices.DeleteFunc(items, func(i int) bool { return !same(i) })
+	if len(items) > 0 && !same(items...) {
+		return nil
+	}
+	return items
 }
 
 // WithIntervals adds the ends of the 95 % interval of the second column to a SELECT of two columns;

@@ -1,6 +1,9 @@
 package client
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestSingle(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -41,6 +44,29 @@ func TestIntervalsOfSomeItems(t *testing.T) {
 	for _, query := range []string{"SELECT DISTINCT a FROM t", "SELECT * FROM t", "SELECT 1", "SELECT t.* FROM t", "SHOW TABLES"} {
 		if _, ok := ParseSelect(query); ok {
 			t.Errorf("%s: has a select list", query)
+		}
+	}
+}
+
+// TestIntervalsOfWhatHasThem: all items that are made of calls at once where that is the same, else
+// those of which it is so one by one, and none where these are not together.
+func TestIntervalsOfWhatHasThem(t *testing.T) {
+	l, ok := ParseSelect("SELECT city, COUNT(*), UPPER(name), AVG(x) FROM v")
+	if !ok {
+		t.Fatal("not parsed")
+	}
+	for _, c := range []struct {
+		name string
+		same func(items ...int) bool
+		want []int
+	}{
+		{"all", func(...int) bool { return true }, []int{1, 2, 3}},
+		{"aggregates", func(items ...int) bool { return !slices.Contains(items, 2) }, []int{1, 3}},
+		{"each but not together", func(items ...int) bool { return len(items) == 1 && items[0] != 2 }, nil},
+		{"none", func(...int) bool { return false }, []int{}},
+	} {
+		if got := l.Intervals(c.same); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }

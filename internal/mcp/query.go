@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"strings"
 
 	"scrim/internal/client"
 )
@@ -66,9 +65,6 @@ func (s *session) query(ctx context.Context, c *call, in Question) (a Answer, er
 	return a, err
 }
 
-// most bounds how many columns are tried for intervals one by one.
-const most = 8
-
 // withIntervals adds the intervals of the columns that have one to a private query, where the
 // server prices the longer query as it does the query itself: the loss of every budget is the same.
 // columns are the columns with an interval.
@@ -81,18 +77,7 @@ func (c *call) withIntervals(ctx context.Context, query string, price Records) (
 		longer, err := c.losses(ctx, l.WithIntervals(items...))
 		return err == nil && reflect.DeepEqual(price, longer)
 	}
-	for i, text := range l.Items {
-		if strings.Contains(text, "(") && len(columns) < most {
-			columns = append(columns, i)
-		}
-	}
-	if len(columns) > 0 && !same(columns...) {
-		columns = slices.DeleteFunc(columns, func(i int) bool { return !same(i) })
-		if len(columns) > 0 && !same(columns...) {
-			columns = nil
-		}
-	}
-	if len(columns) == 0 {
+	if columns = l.Intervals(same); len(columns) == 0 {
 		return query, nil
 	}
 	return l.WithIntervals(columns...), columns

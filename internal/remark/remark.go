@@ -72,6 +72,17 @@ func Summary(list []Remark) string {
 	return strings.Join(parts, "; ")
 }
 
+// Lacks reports whether a Summary, as the ledger has it, says that the answer was empty or that
+// values of it were NULL.
+func Lacks(summary string) bool {
+	for part := range strings.SplitSeq(summary, "; ") {
+		if strings.HasPrefix(part, EmptyBrief) || strings.HasSuffix(part, nullBrief) {
+			return true
+		}
+	}
+	return false
+}
+
 // Sort brings remarks into the order of Table: the gravest first.
 func Sort(list []Remark) {
 	place := func(r Remark) int { return slices.IndexFunc(Table, func(e Entry) bool { return e.Code == r.Code }) }

@@ -38,11 +38,18 @@ type Entry struct {
 	Remedy string // what would do, in general; a remark may have one of its own
 }
 
+// EmptyBrief begins what the ledger says of an answer without rows, nullBrief ends what it says of
+// values that are NULL. Lacks knows answers by them.
+const (
+	EmptyBrief = "result empty"
+	nullBrief  = "NULL for too few persons"
+)
+
 // Table lists every code, the gravest first. docs/reference.md is made from it.
 var Table = []Entry{
-	{NoKeys, Warning, "result empty: no key shown", "The result is empty: no group key had enough persons to be shown.",
+	{NoKeys, Warning, EmptyBrief + ": no key shown", "The result is empty: no group key had enough persons to be shown.",
 		"Group by fewer or coarser keys, ask with a larger dp_epsilon, or have a DBA declare the keys with dp_set_domain."},
-	{TooFewPersons, Warning, "NULL for too few persons", "A value is NULL: too few persons are in its group for the method, by a noisy number of them.",
+	{TooFewPersons, Warning, nullBrief, "A value is NULL: too few persons are in its group for the method, by a noisy number of them.",
 		"Ask for coarser groups, or with a larger dp_epsilon."},
 	{WideError, Warning, "with a wide error", "The 95 % interval of a value reaches farther from it than half of its size.",
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},

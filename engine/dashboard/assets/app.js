@@ -25,6 +25,7 @@
     const opened = new Set([...part.querySelectorAll("details[open][id]")].map((d) => d.id));
     const scrolled = [...part.querySelectorAll(".scroll")].map((s) => [s.scrollLeft, s.scrollTop]);
     for (const d of fresh.querySelectorAll("details[id]")) d.open = opened.has(d.id);
+    for (const b of fresh.querySelectorAll("button.copy[hidden]")) b.hidden = false;
     if (fresh.isEqualNode(part)) return;
     part.className = fresh.className;
     part.replaceChildren(...fresh.childNodes);
@@ -61,6 +62,28 @@
     setTimeout(tick, every);
   };
 
+  // Buttons that copy the statement beside them. Where the clipboard is closed to the page, the statement is selected.
+  const copyStatus = document.getElementById("copy-status");
+  const showCopies = () => document.querySelectorAll("button.copy[hidden]").forEach((b) => { b.hidden = false; });
+  const copy = async (button) => {
+    const code = button.parentElement.querySelector("code");
+    const label = button.firstChild;
+    let said = "Copied";
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+    } catch {
+      getSelection().selectAllChildren(code);
+      said = "Selected";
+    }
+    copyStatus.textContent = said === "Copied" ? "The statement is copied." : "The statement is selected: copy it with Ctrl+C.";
+    label.textContent = said;
+    setTimeout(() => { label.textContent = "Copy"; }, 2000);
+  };
+  document.addEventListener("click", (e) => {
+    const button = e.target.closest("button.copy");
+    if (button) copy(button);
+  });
+
   pause.addEventListener("click", () => {
     paused = !paused;
     sessionStorage.setItem("paused", paused ? "yes" : "no");
@@ -71,5 +94,6 @@
     if (!paused && !document.hidden) refresh().catch(() => {}); // what was hidden may be old
   });
   show();
+  showCopies();
   setTimeout(tick, every);
 })();

@@ -184,7 +184,16 @@ func Make(ctx context.Context, p datadir.Place, to string, progress func(done, t
 	if err := settled(ctx, places.Store); err != nil {
 		return m, err
 	}
-	return Source{p, dir.ID, ledger, places.Store}.CopyTo(ctx, to, progress)
+	source := Source{p, dir.ID, ledger, places.Store}
+	if m, err = source.CopyTo(ctx, to, progress); err != nil {
+		return m, err
+	}
+	return m, source.note(to, m)
+}
+
+// note tells the data directory of its last backup.
+func (b Source) note(path string, m Manifest) error {
+	return b.Place.NoteBackup(datadir.LastBackup{Made: m.Made, Name: path, Record: m.Ledger.Record})
 }
 
 // settled sorts what a store has of collections before its file is copied, so that no order of

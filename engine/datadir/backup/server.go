@@ -56,6 +56,9 @@ func (s *Server) Make(ctx context.Context, principal, name string) (path string,
 	if err != nil {
 		return "", 0, err
 	}
+	if err := s.Source.note(path, m); err != nil {
+		s.Log.Warn().Err(err).Msg("the dashboard will not show the last backup") // the backup itself is whole
+	}
 	s.Audit.Write(audit.Record{Kind: audit.Backup, Principal: principal, Note: name})
 	s.Log.Info().Str("path", path).Int64("bytes", m.Bytes()).Uint64("ledger", m.Ledger.Record).Msg("backup")
 	return path, m.Bytes(), nil

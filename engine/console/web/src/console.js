@@ -1,6 +1,7 @@
 // The console's page: it asks the server for names, prices and answers, and shows them. All texts
 // from the server become text nodes; nothing is ever parsed as HTML.
 import { makeEditor } from "./editor.js";
+import { answerTable, factsOf, read } from "./answer.js";
 import { chartOf } from "./chart.js";
 import { remedies } from "./remedy.js";
 import { make, tableOf } from "./parts.js";
@@ -44,10 +45,12 @@ function failed(p) {
 }
 
 function told(costs, warnings) {
-  const out = (costs ?? []).map((c) => make("p", { class: "notice note" }, c));
+  const out = costs?.length ? [make("div", { class: "notice note" }, ...costs.map((c) => make("p", {}, c)))] : [];
   for (const [level, , message, remedy] of warnings?.rows ?? []) {
     const note = level === "Note" ? "notice note" : "notice";
-    out.push(make("div", { class: note }, make("p", {}, make("b", {}, level + ": "), message), ...(remedy ? helped(remedy) : helped(message).slice(1))));
+    const words = [make("b", {}, level + ": "), message];
+    const help = remedy ? helped(remedy) : helped(message).slice(1);
+    out.push(help.length ? make("details", { class: note }, make("summary", {}, ...words, " ", make("span", { class: "more" }, "What would help")), ...help) : make("div", { class: note }, ...words));
   }
   return out;
 }
@@ -84,13 +87,42 @@ async function run() {
 }
 
 function show(a) {
-  const chart = chartOf(a.table, a.intervals);
+  const answer = read(a.table, a.ends);
   const parts = [];
   if (a.table.cut) parts.push(make("p", { class: "notice" }, "There are more rows than the console shows. A client of MySQL gets them all."));
-  if (chart) parts.push(chart);
-  if (a.table.columns.length) parts.push(tableOf(a.table, a.intervals ? "Answer; low and high are the ends of the 95 % interval" : "Answer"));
+  if (a.table.columns.length && !a.table.rows.length) parts.push(make("p", { class: "notice note" }, "The answer has no rows."));
+  const facts = factsOf(answer);
+  if (facts) parts.push(facts);
+  parts.push(...charts(answer));
+  if (a.table.columns.length && a.table.rows.length) parts.push(answerTable(answer, "Answer"));
   at("result").replaceChildren(...parts);
+  drawn = answer;
 }
+
+let drawn = null; // the answer that is shown
+
+// charts are the chart of an answer, and where it could be of several columns, the choice.
+function charts(answer) {
+  const drawable = answer.values.filter((i) => chartOf(answer, i));
+  if (!drawable.length) return [];
+  const holder = make("div", { id: "chart" }, chartOf(answer, drawable[0]));
+  if (drawable.length === 1) return [holder];
+  const choice = make("select", { id: "charted", onchange: () => holder.replaceChildren(chartOf(answer, Number(choice.value))) },
+    ...drawable.map((i) => make("option", { value: i }, answer.t.columns[i])));
+  return [make("p", {}, make("label", { class: "inline", for: "charted" }, "Chart of "), choice), holder];
+}
+
+// A chart is drawn for the width that there is.
+let resized = 0;
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => {
+    const holder = at("chart");
+    if (!holder || !drawn) return;
+    const column = Number(at("charted")?.value ?? drawn.values.find((i) => chartOf(drawn, i)));
+    holder.replaceChildren(chartOf(drawn, column));
+  }, 150);
+});
 
 const amount = (v) => (v === null ? null : Number(Number(v).toPrecision(3)).toString());
 
@@ -105,14 +137,14 @@ async function price() {
       if (get(row, "item") === "budget") {
         const cost = get(row, "epsilon") !== null ? "ε " + amount(get(row, "epsilon")) : get(row, "rho") !== null ? "ρ " + amount(get(row, "rho")) : "";
         const more = get(row, "queries");
-        return [name, get(row, "holder"), cost, get(row, "fits") === "yes" ? "fits" + (more !== null ? `, ${more} like it in all` : "") : "does not fit", remark];
+        return [name, get(row, "holder") === "*" ? "everybody together" : get(row, "holder"), cost, get(row, "fits") === "yes" ? "fits" + (more !== null ? `, ${more} like it in all` : "") : "does not fit", remark];
       }
       const error = get(row, "expected_error");
       return [name, get(row, "item"), "", error !== null ? "expected error ± " + amount(error) : "", remark];
     });
     say("Priced; nothing was charged");
     at("told").replaceChildren();
-    at("result").replaceChildren(tableOf({ columns: ["What", "Of", "Cost", "Verdict", "Remark"], rows: list, numeric: [] }, "Price; nothing was charged"));
+    at("result").replaceChildren(tableOf({ columns: ["What", "Of", "Cost", "Verdict", "Remark"], rows: list.map((row) => row.map((v) => v ?? "")), numeric: [] }, "Price; nothing was charged"));
   } catch (e) { say("No price"); if (e.message) at("told").replaceChildren(failed(e)); }
 }
 
@@ -162,6 +194,7 @@ async function refresh() {
     at("budget").replaceChildren(...(list.length ? list : [make("p", { class: "small" }, "There is no budget of yours to show. A price says whether a statement fits.")]));
     const h = await call("history");
     at("history").replaceChildren(...h.rows.map((row) => make("div", { class: "past" }, make("code", {}, row[3]),
+      make("button", { type: "button", class: "link", onclick: () => { editor.set(row[3]); say("The statement is in the editor, without its literals. Nothing was run."); } }, "Into the editor"),
       make("span", { class: "small" }, `${row[1]?.slice(0, 16)}, ${row[2] === "replay" ? "free" : row[5] !== null ? "ε " + amount(row[5]) : "ρ " + amount(row[6])}${row[8] ? "; " + row[8] : ""}`))),
       make("p", { class: "small" }, "The ledger has statements without their literals."));
   } catch (e) { if (!e.message) say("The server does not answer"); }

@@ -37,7 +37,7 @@ export function makeEditor(parent, nonce, actions) {
     state: EditorState.create({
       doc: sessionStorage.getItem("statement") ?? "",
       extensions: [
-        keys, lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion(), highlightActiveLine(), EditorView.lineWrapping,
+        keys, lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }), highlightActiveLine(), EditorView.lineWrapping,
         keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
         language.of(sql({ dialect: MySQL })), syntaxHighlighting(colours), look, EditorView.cspNonce.of(nonce),
         EditorView.contentAttributes.of({ "aria-label": "Statement", "aria-multiline": "true" }),

@@ -1,0 +1,70 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"scrim/internal/connlimit"
+)
+
+// Limits bound what a Server gives its clients.
+type Limits struct {
+	Connections int // that are open; more wait
+	PerAddress  int // of these, of one address; 0 for all
+	// Read is how long a request may take to arrive, Idle how long a connection waits for the next.
+	Read, Idle time.Duration
+}
+
+// Server serves HTTP at an address, over TLS with a certificate.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+}
+
+// Listen opens the socket; certificate is nil for none. Requests wait for Serve.
+func Listen(address string, certificate *tls.Config, l Limits) (*Server, error) {
+	raw, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	listener := connlimit.New(raw, l.Connections, l.PerAddress)
+	if certificate != nil {
+		certificate = certificate.Clone()
+		certificate.NextProtos = []string{"h2", "http/1.1"}
+		listener = tls.NewListener(listener, certificate)
+	}
+	return &Server{listener: listener, http: &http.Server{
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       l.Read,
+		WriteTimeout:      60 * time.Second,
+		IdleTimeout:       l.Idle,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
+	}}, nil
+}
+
+// Addr returns the address that is listened on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Serve answers until Close, and returns nil then.
+func (s *Server) Serve(h http.Handler) error {
+	s.http.Handler = h
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Close ends the socket and what it serves, after the requests under way if they end soon.
+func (s *Server) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if s.http.Shutdown(ctx) != nil {
+		_ = s.http.Close()
+	}
+	_ = s.listener.Close()
+}
