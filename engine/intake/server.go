@@ -25,16 +25,26 @@ type Options struct {
 	Secure bool
 	// Origins are those whose pages may send reports, as in https://example.org; "*" for all.
 	Origins []string
-	// MaxBody bounds a POST, in bytes.
-	MaxBody int64
+	// Page tells to serve the page behind links, which reports for the local model.
+	Page bool
+	// Shuffler is what contributors know a shuffler by; "" at the server.
+	Shuffler string
+	// MaxBody bounds a POST, in bytes: BodyOf the longest report that is taken.
+	MaxBody func() int64
 	// MaxConnections bounds the open connections; one address has three quarters of them.
 	MaxConnections int
 	Log            zerolog.Logger
 }
 
-// MaxReport bounds a body in bytes: no report of the local model is longer than 5 kB, and base64
-// makes a third more of them.
-const MaxReport = 16 << 10
+// maxReport bounds a report of the local model, in bytes; none is longer than 5 kB.
+const maxReport = 8 << 10
+
+// MaxLocal is MaxBody for reports of the local model.
+func MaxLocal() int64 { return BodyOf(maxReport) }
+
+// BodyOf returns how long the body of a POST with a report of n bytes may be: base64 makes a third
+// more of it, and beside it there are the token, names and spaces.
+func BodyOf(n int) int64 { return int64((n+2)/3*4 + 1<<10) }
 
 // ParseOrigins reads a list of origins between commas.
 func ParseOrigins(text string) (list []string, err error) {
@@ -54,6 +64,7 @@ func ParseOrigins(text string) (list []string, err error) {
 // Server takes reports over HTTP. A nil Server does nothing.
 type Server struct {
 	listener net.Listener
+	room     *connlimit.Listener
 	http     *http.Server
 	log      zerolog.Logger
 }
@@ -64,13 +75,14 @@ func Listen(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("intake: %w", err)
 	}
-	l := connlimit.New(raw, o.MaxConnections, max(1, o.MaxConnections*3/4))
+	room := connlimit.New(raw, o.MaxConnections, ofOne(o.MaxConnections))
+	l := net.Listener(room)
 	if o.TLS != nil {
 		config := o.TLS.Clone()
 		config.NextProtos = []string{"h2", "http/1.1"}
 		l = tls.NewListener(l, config)
 	}
-	return &Server{listener: l, log: o.Log, http: &http.Server{
+	return &Server{listener: l, room: room, log: o.Log, http: &http.Server{
 		Handler:           newHandler(o),
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
@@ -79,6 +91,16 @@ func Listen(address string, o Options) (*Server, error) {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
 	}}, nil
+}
+
+// ofOne is how many of n connections one address may have.
+func ofOne(n int) int { return max(1, n*3/4) }
+
+// SetMaxConnections bounds the open connections anew. Those that are open stay until they end.
+func (s *Server) SetMaxConnections(n int) {
+	if s != nil {
+		s.room.SetLimits(n, ofOne(n))
+	}
 }
 
 // Addr returns the address that is listened on, nil without one.
