@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -89,7 +91,7 @@ func Listen(address string, o Options) (*Server, error) {
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
+		ErrorLog:          log.New(io.Discard, "", 0), // it would tell addresses, and quote requests
 	}}, nil
 }
 
