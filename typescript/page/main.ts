@@ -2,7 +2,7 @@
 // the round's public parameters and, when the person says so, one report. What is typed stays in the document.
 
 import { body, bytesOf, type Entry, fetchParams, type Link, ParameterError, parseLink, type Params, send, Wallet } from "../src/index.js";
-import { choices, kept, loss, none, number, odds, purpose, summary, trouble } from "./words.js";
+import { type Choice, choices, kept, loss, none, number, odds, purpose, summary, trouble } from "./words.js";
 
 const server = location.origin;
 
@@ -48,14 +48,18 @@ function fail(e: unknown, again: () => void): void {
 class Page {
   private readonly wallet = new Wallet(localStorage);
 
-  constructor(private readonly link: Link, private readonly p: Params) {}
+  private readonly list: readonly Choice[] | undefined;
+
+  constructor(private readonly link: Link, private readonly p: Params) {
+    this.list = choices(p, link.choices);
+  }
 
   async open(): Promise<void> {
-    const { p, link } = this;
+    const { p, link, list } = this;
     element("collection").textContent = `${p.collection} at ${location.host}` + (p.stratum === "" ? "" : `, group ${p.stratum}`);
     element("purpose").textContent = purpose(p);
     element("loss").replaceChildren(...loss(p).map((text) => make("p", text)));
-    const o = odds(p, link.token.cell);
+    const o = odds(p, link.token.cell, list);
     element("sent").textContent = o.sent;
     const row = (cells: string[], tag: string): HTMLElement => {
       const tr = make("tr");
@@ -64,7 +68,7 @@ class Page {
     };
     element("odds").replaceChildren(row(o.head, "th"), ...o.rows.map((cells) => row(cells, "td")));
     element("question").textContent = link.question === "" ? "What is your answer?" : link.question;
-    element("none").textContent = none(p);
+    element("none").textContent = none(p, list);
     element("fingerprint").textContent = p.fingerprint;
     this.input();
     element("explained").hidden = false;
@@ -83,8 +87,7 @@ class Page {
 
   /** input makes what the question is answered by. */
   private input(): void {
-    const { p, link } = this;
-    const list = choices(p, link.choices);
+    const { p, list } = this;
     const box = element("input");
     box.replaceChildren();
     if (list === undefined) {
@@ -131,7 +134,7 @@ class Page {
   /** preview shows what will be sent. */
   private preview(entry: Entry): void {
     const bytes = bytesOf(entry);
-    element("kept").textContent = kept(this.p, this.link.token.cell, bytes);
+    element("kept").textContent = kept(this.p, this.link.token.cell, bytes, this.list);
     element("body").textContent = body(this.link.token, bytes);
     const button = element<HTMLButtonElement>("send");
     button.onclick = () => void this.send(entry, button);
@@ -163,7 +166,7 @@ class Page {
   /** room says what this report would cost beside the others, and closes the form where that is too much. */
   private room(): void {
     const ok = this.wallet.allows(this.p);
-    const would = `With this report it would be ε = ${this.wallet.sumWith(this.p)}`;
+    const would = `With this one, the reports of this browser would cost ε = ${this.wallet.sumWith(this.p)} together`;
     element("room").textContent = ok ? `${would}.` : `${would}, which is more than the limit of ${this.wallet.cap} that stands below. You may leave it at that, or set another one.`;
     element("room").className = ok ? "small" : "notice";
     element<HTMLButtonElement>("randomise").disabled = !ok;

@@ -14,8 +14,8 @@ const epsilonOf = (p: Params): number => Number(p.epsilon) / 10_000;
 
 /** purpose says what comes of all reports. */
 export function purpose(p: Params): string {
-  const what = p.protocol === "LDP_BIT" ? "the mean of everybody's answers" : "how everybody's answers are spread";
-  return `From many such reports ${what} can be estimated, and nobody's own answer can be read.`;
+  const what = p.protocol === "LDP_BIT" ? "the mean of everybody’s answers" : "how everybody’s answers are spread";
+  return `From many such reports ${what} can be estimated; no single report says for sure what was answered.`;
 }
 
 /** loss says what epsilon is, and how strong it is. */
@@ -37,47 +37,61 @@ export interface Odds {
   rows: string[][];
 }
 
-/** odds says what a report of a cell looks like. */
-export function odds(p: Params, cell: number): Odds {
+/** odds says what a report of a cell looks like, where the choices of list are asked for, or a number. */
+export function odds(p: Params, cell: number, list: readonly Choice[] | undefined): Odds {
   const c = p.cells[cell]!;
   const keep = Number(BigInt(c.keep_num)) / ONE62;
+  const parts = named(p, cell, list) ? `${c.domain} answers` : `${c.domain} parts of ${number(p.lo)} to ${number(p.hi)}`;
+  const mine = named(p, cell, list) ? "your answer" : "the part that your answer is in";
   switch (c.randomizer) {
     case "BITMEAN": {
-      const at = (x: number): string[] => {
-        const f = (x - p.lo) / (p.hi - p.lo);
-        const one = f * keep + (1 - f) * (1 - keep);
-        return [number(x), percent(one), percent(1 - one)];
-      };
+      const ends = list ?? [p.lo, p.lo / 2 + p.hi / 2, p.hi].map((value) => ({ label: number(value), value }));
       return {
         sent: "One bit is sent, a 1 or a 0. Your device tosses coins for it; your answer only makes one of the two more likely.",
-        head: ["Your answer", "A 1 is sent", "A 0 is sent"], rows: [p.lo, p.lo / 2 + p.hi / 2, p.hi].map(at),
+        head: ["Your answer", "A 1 is sent", "A 0 is sent"],
+        rows: ends.map(({ label, value }) => {
+          const f = (value - p.lo) / (p.hi - p.lo);
+          const one = f * keep + (1 - f) * (1 - keep);
+          return [label, percent(one), percent(1 - one)];
+        }),
       };
     }
     case "KRR":
       return {
-        sent: `One of ${c.domain} parts of ${number(p.lo)} to ${number(p.hi)} is sent: by coins, the one that your answer is in or another.`,
-        head: ["What is sent", "How likely"], rows: [["the part that your answer is in", percent(keep)], ["each of the others", percent((1 - keep) / (c.domain - 1))]],
+        sent: `One of ${parts} is sent: by coins, yours or another.`,
+        head: ["What is sent", "How likely"], rows: [[mine, percent(keep)], ["each of the others", percent((1 - keep) / (c.domain - 1))]],
       };
     case "OUE":
       return {
-        sent: `${c.domain} bits are sent, one for each of as many parts of ${number(p.lo)} to ${number(p.hi)}. Your device tosses coins for each of them.`,
-        head: ["Bit", "It is a 1"], rows: [["of the part that your answer is in", percent(0.5)], ["of each other part", percent(keep)]],
+        sent: `${c.domain} bits are sent, one for each of ${parts}. Your device tosses coins for each of them.`,
+        head: ["Bit", "It is a 1"], rows: [["of " + mine, percent(0.5)], ["of each other", percent(keep)]],
       };
   }
 }
 
 /** none says what is reported for somebody who would rather not say. */
-export const none = (p: Params): string => `It is reported like an answer of ${number(p.nullDefault)}, with the same coins: nobody can see who chose this.`;
+export function none(p: Params, list: readonly Choice[] | undefined): string {
+  const leaves = 4 ** p.levels;
+  const at = Math.min(Math.floor(((p.nullDefault - p.lo) / (p.hi - p.lo)) * leaves), leaves - 1);
+  const like = p.protocol === "LDP_HIER" && list !== undefined ? `“${list[Math.max(at, 0)]?.label ?? "none of these"}”` : `an answer of ${number(p.nullDefault)}`;
+  return `It is reported like ${like}, with the same coins: nobody can see who chose this.`;
+}
 
 /** kept reads a report back: what its bytes say. */
-export function kept(p: Params, cell: number, report: Uint8Array): string {
+export function kept(p: Params, cell: number, report: Uint8Array, list: readonly Choice[] | undefined): string {
   const c = p.cells[cell]!;
   const payload = report.subarray(16);
   if (c.randomizer === "BITMEAN") return `The coins gave the bit ${payload[0]}.`;
-  if (c.randomizer === "KRR") return `The coins gave part ${payload[0]! * 256 + payload[1]! + 1} of ${c.domain}: ${part(p, c.domain, payload[0]! * 256 + payload[1]!)}.`;
+  if (c.randomizer === "KRR") {
+    const at = payload[0]! * 256 + payload[1]!;
+    return `The coins gave number ${at + 1} of ${c.domain}: ${named(p, cell, list) ? (list![at]?.label ?? "none of these") : part(p, c.domain, at)}.`;
+  }
   const ones = Array.from({ length: c.domain }, (_, v) => (payload[v >> 3]! >> (7 - (v & 7))) & 1).reduce((a, b) => a + b, 0);
   return `The coins gave ${c.domain} bits, of which ${ones} are 1.`;
 }
+
+/** named tells whether what a cell reports are the choices themselves, and not wider parts of the range. */
+const named = (p: Params, cell: number, list: readonly Choice[] | undefined): boolean => list !== undefined && p.cells[cell]!.domain === 4 ** p.levels;
 
 /** part names one of so many equal parts of the range. */
 export function part(p: Params, parts: number, at: number): string {

@@ -519,8 +519,8 @@
   var percent = (x) => (x > 0.999 ? (100 * x).toFixed(2) : x < 0.01 ? (100 * x).toFixed(2) : (100 * x).toFixed(1)) + " %";
   var epsilonOf = (p) => Number(p.epsilon) / 1e4;
   function purpose(p) {
-    const what = p.protocol === "LDP_BIT" ? "the mean of everybody's answers" : "how everybody's answers are spread";
-    return `From many such reports ${what} can be estimated, and nobody's own answer can be read.`;
+    const what = p.protocol === "LDP_BIT" ? "the mean of everybody’s answers" : "how everybody’s answers are spread";
+    return `From many such reports ${what} can be estimated; no single report says for sure what was answered.`;
   }
   function loss(p) {
     const e = epsilonOf(p);
@@ -531,45 +531,56 @@
       `Whatever is sent, it is at most ${number2(odds2)} times as likely for your answer as for any other answer that you could have given. Somebody who thought two answers equally likely before is at most ${percent(odds2 / (1 + odds2))} sure of one of them afterwards. This holds against everybody, now and later, the server included.`
     ];
   }
-  function odds(p, cell) {
+  function odds(p, cell, list) {
     const c = p.cells[cell];
     const keep2 = Number(BigInt(c.keep_num)) / ONE622;
+    const parts = named(p, cell, list) ? `${c.domain} answers` : `${c.domain} parts of ${number2(p.lo)} to ${number2(p.hi)}`;
+    const mine = named(p, cell, list) ? "your answer" : "the part that your answer is in";
     switch (c.randomizer) {
       case "BITMEAN": {
-        const at = (x) => {
-          const f = (x - p.lo) / (p.hi - p.lo);
-          const one = f * keep2 + (1 - f) * (1 - keep2);
-          return [number2(x), percent(one), percent(1 - one)];
-        };
+        const ends = list ?? [p.lo, p.lo / 2 + p.hi / 2, p.hi].map((value) => ({ label: number2(value), value }));
         return {
           sent: "One bit is sent, a 1 or a 0. Your device tosses coins for it; your answer only makes one of the two more likely.",
           head: ["Your answer", "A 1 is sent", "A 0 is sent"],
-          rows: [p.lo, p.lo / 2 + p.hi / 2, p.hi].map(at)
+          rows: ends.map(({ label, value }) => {
+            const f = (value - p.lo) / (p.hi - p.lo);
+            const one = f * keep2 + (1 - f) * (1 - keep2);
+            return [label, percent(one), percent(1 - one)];
+          })
         };
       }
       case "KRR":
         return {
-          sent: `One of ${c.domain} parts of ${number2(p.lo)} to ${number2(p.hi)} is sent: by coins, the one that your answer is in or another.`,
+          sent: `One of ${parts} is sent: by coins, yours or another.`,
           head: ["What is sent", "How likely"],
-          rows: [["the part that your answer is in", percent(keep2)], ["each of the others", percent((1 - keep2) / (c.domain - 1))]]
+          rows: [[mine, percent(keep2)], ["each of the others", percent((1 - keep2) / (c.domain - 1))]]
         };
       case "OUE":
         return {
-          sent: `${c.domain} bits are sent, one for each of as many parts of ${number2(p.lo)} to ${number2(p.hi)}. Your device tosses coins for each of them.`,
+          sent: `${c.domain} bits are sent, one for each of ${parts}. Your device tosses coins for each of them.`,
           head: ["Bit", "It is a 1"],
-          rows: [["of the part that your answer is in", percent(0.5)], ["of each other part", percent(keep2)]]
+          rows: [["of " + mine, percent(0.5)], ["of each other", percent(keep2)]]
         };
     }
   }
-  var none = (p) => `It is reported like an answer of ${number2(p.nullDefault)}, with the same coins: nobody can see who chose this.`;
-  function kept(p, cell, report2) {
+  function none(p, list) {
+    const leaves = 4 ** p.levels;
+    const at = Math.min(Math.floor((p.nullDefault - p.lo) / (p.hi - p.lo) * leaves), leaves - 1);
+    const like = p.protocol === "LDP_HIER" && list !== void 0 ? `“${list[Math.max(at, 0)]?.label ?? "none of these"}”` : `an answer of ${number2(p.nullDefault)}`;
+    return `It is reported like ${like}, with the same coins: nobody can see who chose this.`;
+  }
+  function kept(p, cell, report2, list) {
     const c = p.cells[cell];
     const payload = report2.subarray(16);
     if (c.randomizer === "BITMEAN") return `The coins gave the bit ${payload[0]}.`;
-    if (c.randomizer === "KRR") return `The coins gave part ${payload[0] * 256 + payload[1] + 1} of ${c.domain}: ${part(p, c.domain, payload[0] * 256 + payload[1])}.`;
+    if (c.randomizer === "KRR") {
+      const at = payload[0] * 256 + payload[1];
+      return `The coins gave number ${at + 1} of ${c.domain}: ${named(p, cell, list) ? list[at]?.label ?? "none of these" : part(p, c.domain, at)}.`;
+    }
     const ones = Array.from({ length: c.domain }, (_, v) => payload[v >> 3] >> 7 - (v & 7) & 1).reduce((a, b) => a + b, 0);
     return `The coins gave ${c.domain} bits, of which ${ones} are 1.`;
   }
+  var named = (p, cell, list) => list !== void 0 && p.cells[cell].domain === 4 ** p.levels;
   function part(p, parts, at) {
     const edge = (i) => number2(p.lo + (p.hi - p.lo) * i / parts);
     return `${edge(at)} to ${edge(at + 1)}`;
@@ -653,16 +664,18 @@
     constructor(link, p) {
       this.link = link;
       this.p = p;
+      this.list = choices(p, link.choices);
     }
     link;
     p;
     wallet = new Wallet(localStorage);
+    list;
     async open() {
-      const { p, link } = this;
+      const { p, link, list } = this;
       element("collection").textContent = `${p.collection} at ${location.host}` + (p.stratum === "" ? "" : `, group ${p.stratum}`);
       element("purpose").textContent = purpose(p);
       element("loss").replaceChildren(...loss(p).map((text) => make("p", text)));
-      const o = odds(p, link.token.cell);
+      const o = odds(p, link.token.cell, list);
       element("sent").textContent = o.sent;
       const row = (cells, tag) => {
         const tr = make("tr");
@@ -671,7 +684,7 @@
       };
       element("odds").replaceChildren(row(o.head, "th"), ...o.rows.map((cells) => row(cells, "td")));
       element("question").textContent = link.question === "" ? "What is your answer?" : link.question;
-      element("none").textContent = none(p);
+      element("none").textContent = none(p, list);
       element("fingerprint").textContent = p.fingerprint;
       this.input();
       element("explained").hidden = false;
@@ -689,8 +702,7 @@
     }
     /** input makes what the question is answered by. */
     input() {
-      const { p, link } = this;
-      const list = choices(p, link.choices);
+      const { p, list } = this;
       const box = element("input");
       box.replaceChildren();
       if (list === void 0) {
@@ -733,7 +745,7 @@
     /** preview shows what will be sent. */
     preview(entry) {
       const bytes = bytesOf(entry);
-      element("kept").textContent = kept(this.p, this.link.token.cell, bytes);
+      element("kept").textContent = kept(this.p, this.link.token.cell, bytes, this.list);
       element("body").textContent = body(this.link.token, bytes);
       const button = element("send");
       button.onclick = () => void this.send(entry, button);
@@ -762,7 +774,7 @@
     /** room says what this report would cost beside the others, and closes the form where that is too much. */
     room() {
       const ok = this.wallet.allows(this.p);
-      const would = `With this report it would be ε = ${this.wallet.sumWith(this.p)}`;
+      const would = `With this one, the reports of this browser would cost ε = ${this.wallet.sumWith(this.p)} together`;
       element("room").textContent = ok ? `${would}.` : `${would}, which is more than the limit of ${this.wallet.cap} that stands below. You may leave it at that, or set another one.`;
       element("room").className = ok ? "small" : "notice";
       element("randomise").disabled = !ok;
