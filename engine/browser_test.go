@@ -38,8 +38,8 @@ type browser struct {
 	ctx context.Context
 }
 
-// openBrowser starts Chromium. The page may complain of nothing but answers that refuse, and may ask
-// nobody but base; asked sees each request.
+// openBrowser starts Chromium. The page may complain of nothing but answers that refuse, and may
+// ask nobody but base; asked sees each request.
 func openBrowser(t *testing.T, base string, asked func(*network.EventRequestWillBeSent), flags ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],

@@ -27,8 +27,8 @@ type Config struct {
 	MaxConnections int
 	AuthTimeout    time.Duration
 
-	// ContributeListen is the TCP address of contributors over HTTPS; "" for none. ContributeOrigins
-	// lists the origins whose pages may send bundles from browsers; "*" for all.
+	// ContributeListen is the TCP address of contributors over HTTPS; "" for none.
+	// ContributeOrigins lists the origins whose pages may send bundles from browsers; "*" for all.
 	ContributeListen, ContributeOrigins string
 
 	ContributorPassword string // "": none
