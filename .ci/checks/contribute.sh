@@ -8,6 +8,8 @@ if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
   apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs npm >/dev/null
 fi
+CHROMIUM=$(command -v chromium || command -v google-chrome) || { echo "install Chromium first"; exit 1; }
+export CHROMIUM
 work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$work"' EXIT
@@ -16,7 +18,7 @@ mkdir -p "$work/testdata" "$work/engine/intake/assets"
 cp -r testdata/contribute "$work/testdata/"
 tar -c --exclude node_modules --exclude dist typescript | tar -x -C "$work"
 (cd "$work/typescript" && npm ci --no-audit --no-fund --silent && npm test && npm run --silent page -- --log-level=warning)
-cmp "$work/engine/intake/assets/report.js" engine/intake/assets/report.js || { echo "the page's script is not what its sources give: npm run page"; exit 1; }
+cmp "$work/engine/intake/assets/report.js" engine/intake/assets/report.js || { echo "the page's script is not what its sources give: make page"; exit 1; }
 
 go build -tags gms_pure_go -o "$work/scrim" ./cmd/scrim
 export SCRIM_ROOT_PASSWORD=contribute

@@ -31,18 +31,15 @@ type Options struct {
 	Page bool
 	// Shuffler is what contributors know a shuffler by; "" at the server.
 	Shuffler string
-	// MaxBody bounds a POST, in bytes: BodyOf the longest report that is taken.
+	// MaxBody bounds a POST, in bytes.
 	MaxBody func() int64
 	// MaxConnections bounds the open connections; one address has three quarters of them.
 	MaxConnections int
 	Log            zerolog.Logger
 }
 
-// maxReport bounds a report of the local model, in bytes; none is longer than 5 kB.
-const maxReport = 8 << 10
-
-// MaxLocal is MaxBody for reports of the local model.
-func MaxLocal() int64 { return BodyOf(maxReport) }
+// MaxLocal is MaxBody for reports of the local model, of which none is longer than 5 kB.
+func MaxLocal() int64 { return 16 << 10 }
 
 // BodyOf returns how long the body of a POST with a report of n bytes may be: base64 makes a third
 // more of it, and beside it there are the token, names and spaces.
