@@ -59,7 +59,7 @@ func TestReload(t *testing.T) {
 	if _, err := i.dial("root", rootPassword); err == nil || !strings.Contains(err.Error(), "Too many connections") {
 		t.Errorf("got %v, want the new limit of connections", err)
 	}
-	// contributors over HTTPS: the same certificate, three quarters of the connections for an address
+	// contributors over HTTPS: three quarters of the connections for an address
 	for n := 1; n <= 4; n++ {
 		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", i.ContributeAddr().String(), &tls.Config{RootCAs: otherRoots, ServerName: "localhost"})
 		if err == nil {

@@ -72,14 +72,12 @@ func TestLimitsChange(t *testing.T) {
 			accepted <- c
 		}
 	}()
-	var dialed []net.Conn
 	for range 3 {
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		dialed = append(dialed, c)
 	}
 	next := func(want bool, when string) (c net.Conn) {
 		t.Helper()
