@@ -2,7 +2,7 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench everyday docs console check tools bin/scrim-bench
+.PHONY: build test demo bench everyday docs console page check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
@@ -30,6 +30,10 @@ docs: build
 # console builds the console's script anew from its sources and the pinned packages of npm.
 console:
 	cd engine/console/web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
+# page builds the script of the page behind contributors' links anew from typescript/ and the pinned packages of npm.
+page:
+	cd typescript && npm ci --ignore-scripts --no-audit --no-fund && npm run page
 
 tools:
 	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }

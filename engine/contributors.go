@@ -32,7 +32,7 @@ func (s *Server) listenContribute() error {
 	certificate := s.certificate.operators()
 	s.intake, err = intake.Listen(s.cfg.ContributeListen, intake.Options{
 		Backend: contributors{s}, TLS: certificate, Secure: certificate != nil, Origins: origins,
-		MaxBody: intake.MaxReport, MaxConnections: s.cfg.MaxConnections, Log: s.log,
+		Page: true, MaxBody: intake.MaxLocal, MaxConnections: s.cfg.MaxConnections, Log: s.log,
 	})
 	return err
 }

@@ -22,6 +22,7 @@ func (s *Server) Reload(c Config, note string) error {
 		}
 	}
 	s.sockets.SetLimits(c.MaxConnections, c.AuthTimeout)
+	s.intake.SetMaxConnections(c.MaxConnections)
 	if err := tellLimits(c); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/tls"
 	"errors"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 
 func TestReload(t *testing.T) {
 	cert, key, roots := certificateFiles(t)
-	i := start(t, "", func(c *Config) { c.TLSCert, c.TLSKey = cert, key })
+	i := start(t, "", func(c *Config) { c.TLSCert, c.TLSKey, c.ContributeListen = cert, key, "127.0.0.1:0" })
 	root := i.root()
 	login := func(name string) error {
 		if err := mysql.RegisterTLSConfig(name, &tls.Config{RootCAs: roots, ServerName: "localhost"}); err != nil {
@@ -57,6 +58,16 @@ func TestReload(t *testing.T) {
 	i.root() // the one beyond the limit
 	if _, err := i.dial("root", rootPassword); err == nil || !strings.Contains(err.Error(), "Too many connections") {
 		t.Errorf("got %v, want the new limit of connections", err)
+	}
+	// contributors over HTTPS: three quarters of the connections for an address
+	for n := 1; n <= 4; n++ {
+		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", i.ContributeAddr().String(), &tls.Config{RootCAs: otherRoots, ServerName: "localhost"})
+		if err == nil {
+			defer c.Close()
+		}
+		if (err == nil) != (n <= 3) {
+			t.Errorf("connection %d of a contributor: %v", n, err)
+		}
 	}
 	if got := root.value("SELECT 1"); got != "1" {
 		t.Errorf("got %s in the session that was open before", got)

@@ -58,6 +58,8 @@ func shuffleFlags(f *pflag.FlagSet) {
 	d := shuffler.DefaultConfig()
 	f.String("data", "", "data directory of the shuffler (required)")
 	f.String("listen", d.Listen, "TCP address to listen on")
+	f.String("contribute-listen", d.ContributeListen, "TCP address at which contributors send bundles over HTTPS, e.g. :8443 (default: none)")
+	f.String("contribute-origins", d.ContributeOrigins, "origins whose pages may send bundles from browsers, e.g. https://example.org, between commas; * for all (default: none)")
 	f.String("upstream", "", "the server behind, as user:password@tcp(host:port)/?tls=true (required)")
 	f.StringArray("pin", nil, "NAME:FINGERPRINT of a round to take bundles for; may be repeated")
 	f.String("close-when", string(d.When), "reports at which a batch closes by itself: max (n_max), expected (n_expected) or min (n_min)")
@@ -143,6 +145,7 @@ func shuffleConfig(f *pflag.FlagSet, secrets map[string]string) (shuffler.Config
 	c := shuffler.DefaultConfig()
 	text := func(name string) string { v, _ := f.GetString(name); return v }
 	c.DataDir, c.Listen, c.Upstream, c.TLSCert, c.TLSKey = text("data"), text("listen"), text("upstream"), text("tls-cert"), text("tls-key")
+	c.ContributeListen, c.ContributeOrigins = text("contribute-listen"), text("contribute-origins")
 	c.When = shuffler.When(text("close-when"))
 	c.Pins, _ = f.GetStringArray("pin")
 	c.RequireTLS, _ = f.GetBool("require-tls")
@@ -188,6 +191,9 @@ func shuffle(ctx context.Context, s streams, f *pflag.FlagSet) error {
 		fmt.Fprintf(s.out, "scrim: pinned %s\n", p)
 	}
 	fmt.Fprintf(s.out, "scrim: ready on %s\n", server.Addr())
+	if a := server.ContributeAddr(); a != nil {
+		fmt.Fprintf(s.out, "scrim: contributors on %s\n", a)
+	}
 	notify("READY=1")
 	err = server.Serve(ctx)
 	notify("STOPPING=1")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/collect"
@@ -232,4 +233,48 @@ func protocolReference() string {
 			" | `" + strings.Join(collect.Keys(p.Protocol), "` `") + "` |\n")
 	}
 	return b.String()
+}
+
+// TestLinks: a link has the token and the question in its fragment, and what the page could not ask
+// is refused before a token is issued.
+func TestLinks(t *testing.T) {
+	c := collections.Summary{Schema: "shop", Name: "commute", Protocol: collect.LDPHier, Declaration: collect.Declaration{Levels: 1}}
+	p, err := readPage(`{"url": "https://survey.example.org:8443/", "question": "How? & why #1", "choices": ["on foot", "by bus+tram"]}`, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.link("shop.commute", sql.Row{"9f86d081884c7d659a2feaa0c55ad015", int64(1), int64(3), "north west"})
+	want := "https://survey.example.org:8443/report#c=shop.commute&t=9f86d081884c7d659a2feaa0c55ad015&r=1&n=3&s=north+west&q=How%3F+%26+why+%231&a=on+foot&a=by+bus%2Btram"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	bit := c
+	bit.Protocol = collect.LDPBit
+	for text, c := range map[string]collections.Summary{
+		`{"url": "http://survey.example.org", "question": "How?"}`:                                    bit,
+		`{"url": "https://survey.example.org/page", "question": "How?"}`:                              bit,
+		`{"url": "https://me@survey.example.org", "question": "How?"}`:                                bit,
+		`{"url": "https://survey.example.org#x", "question": "How?"}`:                                 bit,
+		`{"url": "survey.example.org", "question": "How?"}`:                                           bit,
+		`{"url": "https://survey.example.org"}`:                                                       bit,
+		`{"url": "https://survey.example.org", "question": "How?", "choices": ["a"]}`:                 bit,
+		`{"url": "https://survey.example.org", "question": "How?", "choices": ["a", " "]}`:            bit,
+		`{"url": "https://survey.example.org", "question": "How?", "title": "x"}`:                     bit,
+		`{"url": "https://survey.example.org", "question": "` + strings.Repeat("x", 301) + `"}`:       bit,
+		`{"url": "https://survey.example.org", "question": "How?", "choices": ["a","b","c","d","e"]}`: c,
+		`{"url": "https://survey.example.org", "question": "How? "}`:                                  {Protocol: collect.LDPUV1},
+		`nothing`: bit,
+	} {
+		if _, err := readPage(text, c); err == nil {
+			t.Errorf("%s is taken", text)
+		} else if r, ok := refuse.As(err); !ok || r.Code != refuse.CollectionParameter {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := readPage(`{"url": "http://127.0.0.1:8443", "question": "How?", "choices": ["no", "yes"]}`, bit); err != nil {
+		t.Error(err)
+	}
+	f := newFixture(t)
+	f.refused(collector, "", `CALL dp_issue_links('commute', 1, '{"url": "https://survey.example.org", "question": "How?"}')`, refuse.CollectionParameter, "LDP_HIER")
+	f.refused(collector, "", `CALL dp_issue_links('nothing', 1, '{}')`, refuse.CollectionState, "nothing")
 }

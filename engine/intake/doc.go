@@ -3,6 +3,7 @@
 //
 //	GET  /v1/collections/NAME/round?round=1&stratum=north   the canonical parameters, whose SHA-256 is the fingerprint
 //	POST /v1/collections/NAME/reports {"token": …, "report": …}    taken once, durable when it is answered
+//	GET  /report                                            at the server: the page behind a link
 //
 // What it does is what an INSERT into dp_in, or into a shuffler's inbox, does: the same Backend
 // checks the same things in the same transaction. There is no account: the token is the credential.

@@ -41,6 +41,9 @@ type handler struct {
 func newHandler(o Options) http.Handler {
 	h := &handler{o, newRates()}
 	mux := http.NewServeMux()
+	if o.Page {
+		servePage(mux)
+	}
 	mux.HandleFunc("GET /v1/collections/{name}/round", h.round)
 	mux.HandleFunc("POST /v1/collections/{name}/reports", h.report)
 	mux.HandleFunc("OPTIONS /v1/collections/{name}/{what}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
@@ -79,7 +82,7 @@ func (h *handler) allow(header http.Header, origin string) {
 		header.Set("Access-Control-Allow-Origin", o)
 		header.Set("Access-Control-Allow-Methods", "GET, POST")
 		header.Set("Access-Control-Allow-Headers", "Content-Type")
-		header.Set("Access-Control-Expose-Headers", "Scrim-Fingerprint")
+		header.Set("Access-Control-Expose-Headers", "Scrim-Fingerprint, Scrim-Shuffler")
 		header.Set("Access-Control-Max-Age", "600")
 		return
 	}
@@ -104,6 +107,9 @@ func (h *handler) round(w http.ResponseWriter, r *http.Request) {
 	}
 	print := p.Fingerprint()
 	w.Header().Set("Scrim-Fingerprint", hex.EncodeToString(print[:]))
+	if h.o.Shuffler != "" {
+		w.Header().Set("Scrim-Shuffler", h.o.Shuffler)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(p.Canonical())
 }
@@ -126,7 +132,7 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request) (token, report []
 	if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
 		return nil, nil, errMedia
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.o.MaxBody))
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, h.o.MaxBody()))
 	d.DisallowUnknownFields()
 	var s submission
 	err = d.Decode(&s)

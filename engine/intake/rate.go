@@ -1,10 +1,11 @@
 package intake
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
+
+	"scrim/internal/connlimit"
 )
 
 // One address may send burst requests at once and perSecond in the long run: a crowd behind one
@@ -32,7 +33,7 @@ func newRates() *rates { return &rates{now: time.Now, state: map[netip.Prefix]bu
 
 // admit takes one request of an address, host:port, from its bucket; false where that is empty.
 func (r *rates) admit(from string) bool {
-	where, now := network(from), r.now()
+	where, now := connlimit.Network(from), r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, known := r.state[where]
@@ -50,20 +51,4 @@ func (r *rates) admit(from string) bool {
 	}
 	r.state[where] = b
 	return ok
-}
-
-// network is the address that requests are counted by.
-func network(from string) netip.Prefix {
-	host, _, _ := net.SplitHostPort(from)
-	a, err := netip.ParseAddr(host)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	a = a.Unmap().WithZone("")
-	bits := 32
-	if a.Is6() {
-		bits = 64
-	}
-	p, _ := a.Prefix(bits)
-	return p
 }

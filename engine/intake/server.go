@@ -23,16 +23,23 @@ type Options struct {
 	Secure bool
 	// Origins are those whose pages may send reports, as in https://example.org; "*" for all.
 	Origins []string
+	// Page tells to serve the page behind links, which reports for the local model.
+	Page bool
+	// Shuffler is what contributors know a shuffler by; "" at the server.
+	Shuffler string
 	// MaxBody bounds a POST, in bytes.
-	MaxBody int64
+	MaxBody func() int64
 	// MaxConnections bounds the open connections; one address has three quarters of them.
 	MaxConnections int
 	Log            zerolog.Logger
 }
 
-// MaxReport bounds a body in bytes: no report of the local model is longer than 5 kB, and base64
-// makes a third more of them.
-const MaxReport = 16 << 10
+// MaxLocal is MaxBody for reports of the local model, of which none is longer than 5 kB.
+func MaxLocal() int64 { return 16 << 10 }
+
+// BodyOf returns how long the body of a POST with a report of n bytes may be: base64 makes a third
+// more of it, and beside it there are the token, names and spaces.
+func BodyOf(n int) int64 { return int64((n+2)/3*4 + 1<<10) }
 
 // ParseOrigins reads a list of origins between commas.
 func ParseOrigins(text string) (list []string, err error) {
@@ -59,12 +66,22 @@ type Server struct {
 // Listen opens the socket.
 func Listen(address string, o Options) (*Server, error) {
 	l, err := web.Listen(address, o.TLS, web.Limits{
-		Connections: o.MaxConnections, PerAddress: max(1, o.MaxConnections*3/4), Read: 30 * time.Second, Idle: time.Minute,
+		Connections: o.MaxConnections, PerAddress: ofOne(o.MaxConnections), Read: 30 * time.Second, Idle: time.Minute,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("intake: %w", err)
 	}
 	return &Server{http: l, handler: newHandler(o), log: o.Log}, nil
+}
+
+// ofOne is how many of n connections one address may have.
+func ofOne(n int) int { return max(1, n*3/4) }
+
+// SetMaxConnections bounds the open connections anew. Those that are open stay until they end.
+func (s *Server) SetMaxConnections(n int) {
+	if s != nil {
+		s.http.SetLimits(n, ofOne(n))
+	}
 }
 
 // Addr returns the address that is listened on, nil without one.

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"scrim/internal/durable"
-
 	"github.com/rs/zerolog"
+
+	"scrim/engine/intake"
+	"scrim/internal/durable"
 )
 
 // Config is what a serving shuffler is made of.
@@ -25,6 +26,10 @@ type Config struct {
 	RequireTLS     bool
 	MaxConnections int
 	AuthTimeout    time.Duration
+
+	// ContributeListen is the TCP address of contributors over HTTPS; "" for none.
+	// ContributeOrigins lists the origins whose pages may send bundles from browsers; "*" for all.
+	ContributeListen, ContributeOrigins string
 
 	ContributorPassword string // "": none
 	OperatorPassword    string // "": one is made at the first start, and kept in the data directory
@@ -52,6 +57,12 @@ func (c Config) Validate() error {
 		bad("address to listen on %q: %w", c.Listen, err)
 	} else if !loopback(host) && !c.RequireTLS {
 		bad("address to listen on %q: tokens would cross the network in clear: add --require-tls, or listen on a loopback address such as 127.0.0.1:3308", c.Listen)
+	}
+	if _, _, err := net.SplitHostPort(c.ContributeListen); c.ContributeListen != "" && err != nil {
+		bad("address for contributors %q: %w", c.ContributeListen, err)
+	}
+	if _, err := intake.ParseOrigins(c.ContributeOrigins); err != nil {
+		bad("origins of contributors' pages: %w", err)
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("a TLS certificate and its key belong together: give both or none")

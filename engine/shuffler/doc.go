@@ -3,7 +3,7 @@
 // releases them once.
 //
 //	contributors ──INSERT INTO inbox──▶ slot ──▶ batch file ──n_max, or the operator──▶ bag ──CALL dp_load_batch──▶ server
-//	               token, bundle         │        OPEN            CLOSED                  RELEASING                 ACKNOWLEDGED
+//	               or POST over HTTPS    │        OPEN            CLOSED                  RELEASING                 ACKNOWLEDGED
 //	                                     └─ one goroutine a (collection, round, stratum, cell)
 //
 // # Guarantee

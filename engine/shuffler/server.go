@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"scrim/engine/intake"
 	"scrim/engine/wire"
 	"scrim/internal/durable"
 )
@@ -24,6 +25,7 @@ type Server struct {
 	config   Config
 	listener *wire.Listener
 	wire     *wire.Server
+	intake   *intake.Server // nil without one
 }
 
 // Listen opens the data directory, pins what the configuration names, and listens. Serve answers
@@ -69,6 +71,9 @@ func (s *Server) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("shuffler: %w", err)
 	}
+	if s.intake, err = listenContributors(s.Shuffler, s.config, tls); err != nil {
+		return errors.Join(err, inner.Close())
+	}
 	s.listener = wire.NewListener(inner, wire.Config{
 		TLS: tls, RequireTLS: s.config.RequireTLS, MaxConnections: s.config.MaxConnections, AuthTimeout: s.config.AuthTimeout, MaxPacket: maxPacket,
 	})
@@ -79,6 +84,9 @@ func (s *Server) open(ctx context.Context) error {
 
 // Addr is the address that the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// ContributeAddr is the address of contributors over HTTPS; nil without one.
+func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
 
 // Pinned names what is pinned, for the operator to compare.
 func (s *Server) Pinned() (list []string) {
@@ -92,6 +100,7 @@ func (s *Server) Pinned() (list []string) {
 // some seconds.
 func (s *Server) Serve(ctx context.Context) error {
 	go s.wire.Accept()
+	go s.intake.Serve()
 	<-ctx.Done()
 	return s.Close()
 }
@@ -99,6 +108,7 @@ func (s *Server) Serve(ctx context.Context) error {
 // Close stops listening, ends connections and closes the store.
 func (s *Server) Close() error {
 	s.wire.Close()
+	s.intake.Close()
 	err := s.Shuffler.Close() // answers those who wait
 	time.Sleep(50 * time.Millisecond)
 	s.listener.CloseConnections()

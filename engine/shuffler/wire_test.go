@@ -32,7 +32,9 @@ func listenFor(t testing.TB, d collect.Declaration) listening {
 	p, _ := paramsOf(t, "survey.commute", testUUID, collect.ShufSum, d, "")
 	c := DefaultConfig()
 	c.DataDir, c.Listen, c.OperatorPassword = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0", "a secret"
+	c.ContributeListen, c.ContributeOrigins = "127.0.0.1:0", "https://survey.example.org"
 	var log strings.Builder
+	c.Logger = zerolog.New(&log).Level(zerolog.WarnLevel)
 	w := world{t: t, up: newFake(p), dir: c.DataDir, p: p}
 	w = w.start(func(o *Options) { o.Logger = zerolog.New(&log) })
 	server := &Server{Shuffler: w.Shuffler, config: c}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -22,6 +24,7 @@ type Limits struct {
 // Server serves HTTP at an address, over TLS with a certificate.
 type Server struct {
 	listener net.Listener
+	room     *connlimit.Listener
 	http     *http.Server
 }
 
@@ -31,21 +34,26 @@ func Listen(address string, certificate *tls.Config, l Limits) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	listener := connlimit.New(raw, l.Connections, l.PerAddress)
+	room := connlimit.New(raw, l.Connections, l.PerAddress)
+	listener := net.Listener(room)
 	if certificate != nil {
 		certificate = certificate.Clone()
 		certificate.NextProtos = []string{"h2", "http/1.1"}
 		listener = tls.NewListener(listener, certificate)
 	}
-	return &Server{listener: listener, http: &http.Server{
+	return &Server{listener: listener, room: room, http: &http.Server{
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       l.Read,
 		WriteTimeout:      60 * time.Second,
 		IdleTimeout:       l.Idle,
 		MaxHeaderBytes:    16 << 10,
-		ErrorLog:          nil, // of package log, which the server silences: it quotes requests
+		ErrorLog:          log.New(io.Discard, "", 0), // it would tell addresses, and quote requests
 	}}, nil
 }
+
+// SetLimits bounds the open connections, and those of one address, anew. Those that are open stay
+// until they end.
+func (s *Server) SetLimits(connections, perAddress int) { s.room.SetLimits(connections, perAddress) }
 
 // Addr returns the address that is listened on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }

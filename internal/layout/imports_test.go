@@ -73,7 +73,7 @@ var rules = []struct {
 	{"scrim/engine/estimator/tree", []string{"scrim/engine/estimator", "scrim/engine/collect", "scrim/internal/refuse"}, "decoders know the public parameters of collections, no SQL and no server"},
 	{"scrim/engine/collect", []string{"scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse"}, "contributors' programs link it: no SQL, no store, no server"},
 	{"scrim/engine/contribute", []string{"scrim/engine/collect", "scrim/engine/estimator/noise", "scrim/internal/refuse", "scrim/internal/durable", "scrim/internal/sqltext"}, "contributors' programs link it: no store, no server"},
-	{"scrim/engine/shuffler", []string{"scrim/engine/collect", "scrim/engine/wire", "scrim/engine/auth", "scrim/internal/refuse", "scrim/internal/durable", "scrim/internal/selfsigned"}, "the shuffler is a process of its own and knows nothing of the server's data"},
+	{"scrim/engine/shuffler", []string{"scrim/engine/collect", "scrim/engine/intake", "scrim/engine/wire", "scrim/engine/auth", "scrim/internal/refuse", "scrim/internal/durable", "scrim/internal/selfsigned"}, "the shuffler is a process of its own and knows nothing of the server's data"},
 	{"scrim/internal/durable", nil, "files know nothing of what is in them"},
 	{"scrim/internal/sqltext", nil, "quoting needs nothing else"},
 	{"scrim/internal/mcp", []string{"scrim/internal/client", "scrim/internal/digest", "scrim/internal/sqltext"}, "it asks a server as any client does"},

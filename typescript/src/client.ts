@@ -1,7 +1,8 @@
 // Fetching parameters and sending a report over HTTPS: docs/collections/http.md.
 
-import { hex, ParameterError, type Params, verify } from "./params.js";
-import { report } from "./report.js";
+import { ParameterError, type Params, verify } from "./params.js";
+import { type Token } from "./token.js";
+import { bytesOf, type Store, Wallet } from "./wallet.js";
 
 /** Refused is a server's answer to a report that it did not take. */
 export class Refused extends Error {
@@ -13,22 +14,6 @@ export class Refused extends Error {
   get temporary(): boolean {
     return this.status === 429 || this.status === 503;
   }
-}
-
-/** Token is one person's right to report once. */
-export interface Token {
-  secret: string;
-  round: number;
-  cell: number;
-  stratum: string;
-}
-
-/** parseToken reads a row of dp_issue_tokens: secret, round, cell and perhaps a stratum. */
-export function parseToken(text: string): Token {
-  const m = /^\s*([0-9a-fA-F]{32})(?:[\t, ]+(\d{1,3})[\t, ]+(\d{1,9})(?:[\t,]\s*|\s+)?(.*?))?\s*$/.exec(text);
-  if (m === null) throw new TypeError("a token is a row such as 9f86d081884c7d659a2feaa0c55ad015 1 0");
-  const stratum = (m[4] ?? "").replace(/^"(.*)"$/, "$1");
-  return { secret: m[1]!.toLowerCase(), round: Number(m[2] ?? 1), cell: Number(m[3] ?? 0), stratum: stratum === "NULL" ? "" : stratum };
 }
 
 /** fetchParams asks a server for the parameters of a token's round, and verifies them. */
@@ -48,9 +33,13 @@ export async function fetchParams(server: string, collection: string, token: Tok
 /** send sends the bytes of a report. The same bytes may be sent again: they are taken once. */
 export async function send(server: string, collection: string, token: Token, bytes: Uint8Array): Promise<void> {
   await ask(address(server, collection, "reports"), {
-    method: "POST", headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ token: token.secret, report: btoa(String.fromCharCode(...bytes)) }),
+    method: "POST", headers: { "Content-Type": "application/json" }, body: body(token, bytes),
   });
+}
+
+/** body is what is sent: of one length for all reports of a cell. */
+export function body(token: Token, bytes: Uint8Array): string {
+  return JSON.stringify({ token: token.secret, report: btoa(String.fromCharCode(...bytes)) });
 }
 
 // ATTEMPTS and FIRST_PAUSE are how often a request is sent where the server asks for patience, and how long, in milliseconds,
@@ -69,31 +58,17 @@ async function ask(url: URL, request: RequestInit): Promise<Response> {
   }
 }
 
-/** Store keeps what was made, for good: localStorage, or a file of the person. */
-export interface Store {
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-}
-
 /**
- * contribute does all of it for one person: verifies, randomises once, keeps the report in the store before it is sent, and
- * sends. Called again, also after a crash, it sends the same bytes and looks at the value no more. It refuses another token or
- * other parameters for a collection that it has reported to. It keeps no sum over collections.
+ * contribute does all of it for one person: verifies, charges the wallet in the store, randomises once, keeps the report before it
+ * is sent, and sends. Called again, also after a crash, it sends the same bytes and looks at the value no more. It refuses another
+ * token or other parameters for a collection that it has reported to, and costs beyond the wallet's cap.
  */
 export async function contribute(store: Store, server: string, collection: string, token: Token, value: number | null): Promise<Params> {
   const p = await fetchParams(server, collection, token);
-  const key = "scrim-report-" + p.uuid;
-  const digest = hex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token.secret))));
-  let kept = store.getItem(key);
-  if (kept === null) {
-    kept = JSON.stringify({ fingerprint: p.fingerprint, token: digest, report: hex(report(p, token.cell, value)) });
-    store.setItem(key, kept);
-  }
-  const made = JSON.parse(kept) as { fingerprint: string; token: string; report: string };
-  if (made.fingerprint !== p.fingerprint || made.token !== digest) {
-    throw new ParameterError("this device has reported to the collection by other parameters or with another token; nobody reports twice");
-  }
-  await send(server, collection, token, Uint8Array.from(made.report.match(/../g)!, (b) => parseInt(b, 16)));
+  const wallet = new Wallet(store);
+  const entry = await wallet.make(p, token, value);
+  await send(server, collection, token, bytesOf(entry));
+  await wallet.accepted(p.uuid);
   return p;
 }
 

@@ -1,14 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** Vector is a report with all that it follows from. */
-export interface Vector {
-  params: string;
-  fingerprint: string;
-  cell: number;
-  value: number | null;
-  words: string;
-  report: string;
-}
+import { type Vector } from "./vector.js";
+
+export { type Vector } from "./vector.js";
 
 /** DIRECTORY holds the vectors of both languages; this file runs in dist/test. */
 export const DIRECTORY = new URL("../../../testdata/contribute/", import.meta.url);

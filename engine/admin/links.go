@@ -1,0 +1,140 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/collect"
+	"scrim/engine/collections"
+	"scrim/internal/refuse"
+)
+
+// pagePath is where the server's page for contributors is.
+const pagePath = "/report"
+
+// issuingLinks is dp_issue_tokens whose tokens are links that open a page.
+func issuingLinks(p Procedure) procedure {
+	return procedure{Procedure: p, min: 3, max: 5, result: []column{text("link")}, stream: (*Admin).issueLinks, may: (*Admin).collecting}
+}
+
+// page is what links say beside the token.
+type page struct {
+	URL      string   `json:"url"`
+	Question string   `json:"question"`
+	Choices  []string `json:"choices"`
+}
+
+// Bounds of a page's texts, in characters, and of the number of choices; typescript/src/token.ts
+// has the same.
+const (
+	maxQuestion = 300
+	maxChoice   = 100
+	maxChoices  = 64
+)
+
+func (a *Admin) issueLinks(ctx *sql.Context, args []string) (sql.RowIter, error) {
+	name, err := collectionName(args[0])
+	if err != nil {
+		return nil, err
+	}
+	c, ok := a.o.Collections.Lookup(name)
+	if !ok {
+		return nil, refuse.New(refuse.CollectionState, "There is no collection %s.", name).With("SELECT * FROM dp.collections lists them.")
+	}
+	p, err := readPage(args[2], c)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.issueTokens(ctx, append([]string{args[0], args[1]}, args[3:]...))
+	if err != nil {
+		return nil, err
+	}
+	return &linkRows{rows, p, c.Schema + "." + c.Name}, nil
+}
+
+// readPage reads the JSON of dp_issue_links for a collection.
+func readPage(text string, c collections.Summary) (p page, err error) {
+	bad := func(format string, args ...any) (page, error) {
+		return page{}, refuse.New(refuse.CollectionParameter, format, args...).
+			With(`Give JSON such as {"url": "https://survey.example.org:8443", "question": "How do you come to work?", "choices": ["on foot", "by bus", "by car"]}.`)
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if d.Decode(&p) != nil || d.More() {
+		return bad("A page is described by an object with url, question and perhaps choices.")
+	}
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+		return bad("%.200q is not the address of contribute-listen: https, a host, and perhaps a port.", p.URL)
+	}
+	p.URL = u.Scheme + "://" + u.Host
+	if !short(p.Question, maxQuestion) {
+		return bad("A question has 1 to %d characters.", maxQuestion)
+	}
+	for _, choice := range p.Choices {
+		if !short(choice, maxChoice) {
+			return bad("A choice has 1 to %d characters.", maxChoice)
+		}
+	}
+	n := len(p.Choices)
+	switch {
+	case c.Protocol != collect.LDPBit && c.Protocol != collect.LDPHier:
+		return bad("The page reports by LDP_BIT and LDP_HIER, and %s.%s is of %s.", c.Schema, c.Name, c.Protocol)
+	case n > 0 && c.Protocol == collect.LDPBit && n != 2:
+		return bad("The choices of LDP_BIT are two: the first stands for the lowest value, the second for the highest.")
+	case c.Protocol == collect.LDPHier && (n > maxChoices || n > 1<<(2*c.Declaration.Levels)):
+		return bad("There are %d choices for the %d buckets of %d levels; they stand for the buckets, from the lowest on, and are %d at most.", n, 1<<(2*c.Declaration.Levels), c.Declaration.Levels, maxChoices)
+	}
+	return p, nil
+}
+
+// short tells whether a text has 1 to n characters that are seen.
+func short(text string, n int) bool {
+	return strings.TrimSpace(text) != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= n
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// linkRows are tokens as links. All that is of a token, and the question, is in the fragment, which
+// browsers keep to themselves.
+type linkRows struct {
+	sql.RowIter
+	page page
+	name string
+}
+
+// Next implements sql.RowIter.
+func (r *linkRows) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := r.RowIter.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return sql.Row{r.page.link(r.name, row)}, nil
+}
+
+// link writes the link of a row of tokens.
+func (p page) link(name string, row sql.Row) string {
+	secret, _ := row[0].(string)
+	round, _ := row[1].(int64)
+	cell, _ := row[2].(int64)
+	var b bytes.Buffer
+	b.WriteString(p.URL + pagePath + "#c=" + url.QueryEscape(name) + "&t=" + secret + "&r=" + strconv.FormatInt(round, 10) + "&n=" + strconv.FormatInt(cell, 10))
+	if stratum, ok := row[3].(string); ok {
+		b.WriteString("&s=" + url.QueryEscape(stratum))
+	}
+	b.WriteString("&q=" + url.QueryEscape(p.Question))
+	for _, c := range p.Choices {
+		b.WriteString("&a=" + url.QueryEscape(c))
+	}
+	return b.String()
+}
