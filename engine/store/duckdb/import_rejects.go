@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,23 +10,8 @@ import (
 	"github.com/marcboeker/go-duckdb/mapping"
 )
 
-// Unreadable says why a file cannot be read as it was asked for.
-type Unreadable struct{ Reason string }
-
-// Error is the reason.
-func (u *Unreadable) Error() string { return u.Reason }
-
-func unreadable(format string, args ...any) error { return &Unreadable{fmt.Sprintf(format, args...)} }
-
-// readError is what an import tells of an error.
-func readError(ctx context.Context, err error) error {
-	var u *Unreadable
-	var rejected *Rejected
-	var repeated *Repeated
-	if errors.As(err, &u) || errors.As(err, &rejected) || errors.As(err, &repeated) {
-		return err
-	}
-	return classify(ctx, err)
+func unreadable(format string, args ...any) error {
+	return &Unreadable{Reason: fmt.Sprintf(format, args...)}
 }
 
 // Reject is a line of a CSV file that cannot be read.
