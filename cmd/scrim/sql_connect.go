@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
@@ -37,10 +39,49 @@ func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func
 		db = sql.OpenDB(connector)
 		err = db.PingContext(ctx)
 	}
+	var refused *mysql.MySQLError
+	switch {
+	case errors.As(err, &refused) && refused.Number == 1045:
+		err = fmt.Errorf("%w; --user names the account, --password-file or %s has its password", err, sqlPasswordVariable)
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w; no server listens there: scrim serve starts one", err)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err), leave())
 	}
 	return db, leave, nil
+}
+
+// at takes the server's place from HOST:PORT, or a socket's path.
+func (a *asking) at(server string) error {
+	if strings.HasPrefix(server, "/") {
+		a.host = server
+		return nil
+	}
+	host, port, err := net.SplitHostPort(server)
+	if err == nil {
+		a.host = host
+		a.port, err = strconv.Atoi(port)
+	}
+	if err != nil || host == "" {
+		return fmt.Errorf("--server %q: want HOST:PORT, as 127.0.0.1:3307, or the path of a socket", server)
+	}
+	return nil
+}
+
+// flags are those of other commands that reach the same server.
+func (a *asking) flags() string {
+	out := "--host " + a.host
+	if !strings.HasPrefix(a.host, "/") {
+		out += " --port " + strconv.Itoa(a.port)
+	}
+	if a.user != engine.Root {
+		out += " --user " + a.user
+	}
+	if a.ca != "" {
+		out += " --tls-ca " + a.ca
+	}
+	return out
 }
 
 // reach says where the server is, and asks for the password.

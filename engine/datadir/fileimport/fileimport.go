@@ -35,9 +35,11 @@ type Result = duckdb.Import
 type Described = duckdb.Described
 
 // Rejected tells of lines that cannot be read, Repeated of a file that is in the table already.
+// and Unreadable of what else is wrong with a file, or with what was asked of it.
 type (
-	Rejected = duckdb.Rejected
-	Repeated = duckdb.Repeated
+	Rejected   = duckdb.Rejected
+	Repeated   = duckdb.Repeated
+	Unreadable = duckdb.Unreadable
 )
 
 // Formats are the names of the formats of files.
