@@ -91,7 +91,7 @@ func (im *importer) rejects(ctx context.Context) ([]Reject, error) {
 		n, _ := strconv.ParseInt(f[len(f)-1], 10, 64)
 		errs += n
 		reason, _, _ := strings.Cut(strings.Join(f[3:len(f)-1], " "), "\n")
-		out = append(out, Reject{File: f[0], Line: line, Column: f[2], Reason: reason})
+		out = append(out, Reject{File: f[0], Line: line, Column: f[2], Reason: readerWords(reason)})
 	}
 	more := errs >= im.source.rejectsLimit()
 	if more || int64(len(out)) > im.o.MaxRejects {

@@ -110,6 +110,8 @@ func (s *source) lines() (string, error) {
 		switch t := s.types[i]; {
 		case t == "BLOB":
 			return "", unreadable("column %s: bytes do not go through a server; import them into a directory that nobody serves", c)
+		case strings.HasSuffix(t, "[]") && len(s.o.Into) == 0:
+			return "", unreadable("column %s: a table of a server has lists of one length; say it: --types %s=DOUBLE[3]", c, c)
 		case t == "BOOLEAN":
 			text = "CAST(CAST(" + text + " AS TINYINT) AS VARCHAR)"
 		case t == "TIMESTAMP WITH TIME ZONE":
