@@ -53,7 +53,7 @@ func (im *importing) load(ctx context.Context, s streams) error {
 			return err
 		}
 		defer func() { _ = errors.Join(db.Close(), leave()) }()
-		fill, protect = im.through(db), im.reached.flags()
+		fill, protect = im.through(db), "--server "+im.server
 	}
 	progress, finish := progressOn(s.err, "import "+im.table)
 	r, err := fill(ctx, progress)

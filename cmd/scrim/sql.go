@@ -64,9 +64,7 @@ root without its password, with the settings of serve's environment and file; a 
 	// -h is the host in other clients, and help in this program
 	f.StringVar(&a.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
 	f.IntVarP(&a.port, "port", "P", 3307, "port of the server")
-	f.StringVarP(&a.user, "user", "u", "root", "account")
-	f.StringVar(&a.passwordFile, "password-file", "", "file whose one line is the password")
-	f.StringVar(&a.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+	a.accountFlags(f)
 	f.StringVar(&a.data, "data", "", "data directory that nobody serves, in the place of a server")
 	f.StringArrayVarP(&a.statements, "execute", "e", nil, "run these statements and end; may be repeated")
 	f.StringVarP(&a.file, "file", "f", "", "run the statements of a file and end")

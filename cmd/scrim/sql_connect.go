@@ -69,19 +69,11 @@ func (a *asking) at(server string) error {
 	return nil
 }
 
-// flags are those of other commands that reach the same server.
-func (a *asking) flags() string {
-	out := "--host " + a.host
-	if !strings.HasPrefix(a.host, "/") {
-		out += " --port " + strconv.Itoa(a.port)
-	}
-	if a.user != engine.Root {
-		out += " --user " + a.user
-	}
-	if a.ca != "" {
-		out += " --tls-ca " + a.ca
-	}
-	return out
+// accountFlags registers whose connection it is, and how the server is known.
+func (a *asking) accountFlags(f *pflag.FlagSet) {
+	f.StringVarP(&a.user, "user", "u", engine.Root, "account on the server")
+	f.StringVar(&a.passwordFile, "password-file", "", "file whose one line is the password")
+	f.StringVar(&a.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
 }
 
 // reach says where the server is, and asks for the password.
