@@ -49,7 +49,7 @@ var readerTexts = []struct {
 	{regexp.MustCompile(`(?s)JSON transform error in file "(.+?)", in (?:line|record/value) (\d+): (.+?)(?:\n|\. ?Try|$)`), "$1:$2: unlike the values before: $3; --sample -1 looks at all of them"},
 	{regexp.MustCompile(`(?s)Failed to cast value.*?: (.*?) when casting from source column (\S+)`), "column $2: $1 does not fit the type; see --types, VARCHAR takes anything"},
 	{regexp.MustCompile(`(?s)Error when converting column ".*?"\. Could not convert string ("(?:.*?)") to '(\w+)'`), "$1 is no $2"},
-	{regexp.MustCompile(`Expected Number of Columns: (\d+) Found: (\d+)`), "$2 columns, and not $1"},
+	{regexp.MustCompile(`Expected Number of Columns: (\d+) Found: (\d+)`), "the columns are $1, and this line has $2"},
 	{regexp.MustCompile(`Invalid unicode`), "this is not UTF-8; convert the file"},
 	{regexp.MustCompile(`unterminated quote`), "a quote that begins a text has no end"},
 	{regexp.MustCompile(`(?s)Could not convert string '(.*?)' to '?(\w+)'?(?: when casting from source column (\S+))?`), "column $3: '$1' is no $2; see --types, VARCHAR takes anything"},
