@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -117,10 +118,16 @@ func (im *importing) told(err error) error {
 		return fmt.Errorf("%s: the server refused it: %w", nothing, err)
 	case errors.Is(err, context.Canceled):
 		return errors.New(nothing + ": it was interrupted")
-	case errors.Is(err, driver.ErrBadConn), errors.Is(err, mysql.ErrInvalidConn), errors.Is(err, io.ErrUnexpectedEOF):
+	case broken(err):
 		return fmt.Errorf("%s: the server at %s went away: %w\nimport it again when scrim health says that it is back", nothing, im.server, err)
 	}
 	return fmt.Errorf("%s: %w", nothing, err)
+}
+
+// broken reports whether a connection has ended by itself.
+func broken(err error) bool {
+	var network *net.OpError
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &network)
 }
 
 // isMissing reports whether a store has found no table; its readers' errors are of files.

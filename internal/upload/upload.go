@@ -110,7 +110,7 @@ func (l *load) start(ctx context.Context, d fileimport.Described) error {
 	}
 	r, w := io.Pipe()
 	handler := "scrim-" + rand.Text()
-	mysql.RegisterReaderHandler(handler, func() io.Reader { return r })
+	mysql.RegisterReaderHandler(handler, func() io.Reader { return struct{ io.Reader }{r} }) // the driver must not close it
 	l.to, l.pipe, l.done = bufio.NewWriterSize(w, 256<<10), w, make(chan error, 1)
 	go func() {
 		defer mysql.DeregisterReaderHandler(handler)
