@@ -1,4 +1,3 @@
-// Package fileimport loads a file into a table of a data directory that nobody serves.
 package fileimport
 
 import (
