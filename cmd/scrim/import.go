@@ -74,6 +74,7 @@ scrim protect proposes how.`,
 	f.StringVar(&im.c.DataDir, "data", "", "data directory that nobody serves (this or --server, but for --dry-run)")
 	f.StringVar(&im.server, "server", "", "server to import through, as HOST:PORT, or the path of its socket")
 	im.reached.accountFlags(f)
+	f.BoolVar(&im.reached.raw, "raw", false, "SET dp_raw = ON on the server, for a protected table with a key; its ledger records that")
 	f.StringVar(&im.table, "table", "", "table to fill, as schema.table (required)")
 	f.BoolVar(&im.add, "append", false, "add the rows to an existing table")
 	f.BoolVar(&im.replace, "replace", false, "put the rows in the place of an existing table's")

@@ -110,6 +110,8 @@ func (im *importing) told(err error) error {
 	case errors.As(err, &refused) && string(refused.SQLState[:]) == refuse.Lookup(refuse.Repeated).SQLState:
 		was, _, _ := strings.Cut(refused.Message, ". ")
 		return fmt.Errorf("nothing was imported into %s: %s; --again appends it once more", im.table, was)
+	case errors.As(err, &refused) && string(refused.SQLState[:]) == refuse.Lookup(refuse.RawRows).SQLState:
+		return fmt.Errorf("%s: a refused duplicate of its key would tell who is in %s: --raw does it all the same, and the server's ledger records that", nothing, im.table)
 	case errors.Is(err, upload.ErrExists), im.o.Mode == fileimport.Create && store.KindOf(err) == store.Exists:
 		return fmt.Errorf("%s: the table already exists; --append adds the rows, --replace puts them in the place of the table's", im.table)
 	case errors.Is(err, upload.ErrMissing), im.o.Mode == fileimport.Append && isMissing(err):

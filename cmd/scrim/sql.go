@@ -25,6 +25,7 @@ type asking struct {
 	host, user, database, passwordFile, ca string
 	port                                   int
 	data                                   string
+	raw                                    bool // dp_raw is ON in the session
 	statements                             []string
 	file, format, history                  string
 	force                                  bool

@@ -26,6 +26,9 @@ func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func
 	c := mysql.NewConfig()
 	c.User, c.DBName, c.Logger, c.Timeout = a.user, a.database, &mysql.NopLogger{}, dialTimeout
 	c.TLSConfig, c.AllowFallbackToPlaintext = "preferred", true
+	if a.raw {
+		c.Params = map[string]string{"dp_raw": "ON"}
+	}
 	leave = func() error { return nil }
 	if a.data != "" {
 		if leave, err = a.serve(ctx, s, c); err != nil {
