@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Files that cannot be read are told in our words, wherever the reader notices it.
@@ -16,6 +18,9 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 	_, err := z.Write([]byte("a,b\n" + strings.Repeat("1,2\n", 20_000)))
 	must(t, err)
 	must(t, z.Close())
+	e, err := zstd.NewWriter(nil)
+	must(t, err)
+	packed := string(e.EncodeAll([]byte("a,b\n"+strings.Repeat("1,2\n", 20_000)), nil))
 	foreign := regexp.MustCompile(`Error:|LINE \d|read_|store:|union_by_name|sample_size`)
 	for _, c := range []struct {
 		name, text, want string
@@ -27,9 +32,10 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 		{"a.ndjson", "{\"a\":1}\n{\"a\":\"x\"}\n", `column a: "x" does not fit the type`, map[string]string{"a": "BIGINT"}},
 		{"a.ndjson", "{\"a\":\"x\"}\n", "column a: 'x' is no", map[string]string{"a": "BIGINT"}},
 		{"a.parquet", "PAR1 and no more", "is no Parquet file, or its end is missing", nil},
-		{"a.csv.gz", "junk", "is not compressed by gzip", nil},
+		{"a.csv.gz", "junk of a page\n", "is not compressed by gzip", nil},
 		{"a.csv.gz", zipped.String()[:zipped.Len()-20], "its end is missing", nil},
-		{"a.csv.zst", "junk", "not compressed by zstd", nil},
+		{"a.csv.zst", "junk of a page\n", "not compressed by zstd", nil},
+		{"a.csv.zst", packed[:len(packed)-4], "its end is missing", nil},
 		{"a.csv", "", "is empty", nil},
 		{"a.csv", "a,b\n1,2\n3\n4,5\n", "a.csv:3: column b: the columns are 2, and this line has 1", nil},
 		{"a.csv", "a,b\n1,x\xff\n", "a.csv:2: column b: this is not UTF-8", nil},

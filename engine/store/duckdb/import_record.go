@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"scrim/engine/store"
 )
@@ -74,19 +77,42 @@ func sumOf(path string) (string, error) {
 	defer f.Close()
 	h := sha256.New()
 	in := io.TeeReader(f, h)
-	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return "", unreadable("%s is not compressed by gzip; name it by what it is", path)
-		}
-		if _, err := io.Copy(io.Discard, z); err != nil {
-			return "", unreadable("%s is damaged, or its end is missing: %v; fetch it again", path, err)
-		}
+	if err := checkCompressed(path, in); err != nil {
+		return "", err
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// checkCompressed reads a file that is named as a compressed one to its end.
+func checkCompressed(path string, in io.Reader) (err error) {
+	var z io.Reader
+	format := "gzip"
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".gz":
+		z, err = gzip.NewReader(in)
+	case ".zst":
+		format = "zstd"
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1)); err == nil {
+			defer d.Close()
+			z = d
+		}
+	default:
+		return nil
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, z)
+	}
+	switch {
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+		return unreadable("%s is not compressed by %s; name it by what it is", path, format)
+	case err != nil:
+		return unreadable("%s is damaged, or its end is missing: %v; fetch it again", path, err)
+	}
+	return nil
 }
 
 // keep notes in the open transaction which files the table has, and of a new table the lengths of
