@@ -8,6 +8,7 @@ import (
 	"scrim/engine/auth"
 	"scrim/engine/browse"
 	"scrim/engine/session"
+	"scrim/engine/store"
 )
 
 // administration is the DBA's side in SQL: the procedures, and the database dp.
@@ -23,6 +24,7 @@ func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 		IsAuditor:   session.IsAuditor,
 		Principal:   session.Principal,
 		Backup:      s.backup,
+		NextLoad:    func(ctx *sql.Context, l *store.Load) error { return s.tables.Announce(ctx, l) },
 		HasAccount: func(_ *sql.Context, principal string) bool {
 			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
 		},

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"scrim/engine"
-	"scrim/engine/datadir"
 	"scrim/engine/datadir/fileimport"
-	"scrim/engine/store"
 )
 
 // importing is what scrim import was told.
@@ -23,16 +16,18 @@ type importing struct {
 	c                          engine.Config
 	files                      []string
 	table                      string
+	server                     string
+	reached                    asking // the server
 	add, replace, header, look bool
 	types                      string
 	o                          fileimport.Options
 }
 
-// importCommand loads files into a data directory that nobody serves.
+// importCommand loads files into a data directory that nobody serves, or through a server.
 func importCommand(s streams) *cobra.Command {
 	im := importing{c: engine.DefaultConfig("")}
 	cmd := &cobra.Command{
-		Use:   "import --data DIR --table SCHEMA.TABLE FILE...",
+		Use:   "import {--data DIR | --server HOST:PORT} --table SCHEMA.TABLE FILE...",
 		Short: "Load files (CSV, TSV, JSON, NDJSON, Parquet; also .gz, .zst) into a table",
 		Long: `Import reads files through DuckDB's readers into a table of a data directory, all of it or nothing. A FILE is a path,
 a pattern in quotes ('2025-*.csv'), or - for standard input. Names and types of a new table's columns are found out from
@@ -43,11 +38,13 @@ A line that cannot be read (a text for a number, a column too few or too many) i
 nothing is imported; --max-rejects N leaves up to N such lines out. A file that is in the table already is refused,
 whatever its name, unless --again says so.
 
-The directory must not be served at the same time: into a running server, load over the wire as a DBA with CREATE TABLE
-and INSERT. A new table is refused to analysts until it is declared: scrim protect proposes how.`,
+With --data the directory must not be served at the same time. With --server the same goes through a running server, as a
+DBA: the files are read here, and their rows sent over the wire. A new table is refused to analysts until it is declared:
+scrim protect proposes how.`,
 		Example: `  scrim import --data /var/lib/scrim --table shop.orders --dry-run orders.csv
   scrim import --data /var/lib/scrim --table shop.orders --types 'code=VARCHAR(12),amount=DECIMAL(10,2)' orders.csv
   scrim import --data /var/lib/scrim --table shop.orders --append --null NA 'more-*.csv.gz'
+  scrim import --server db.example.org:3307 --tls-ca ca.pem --table shop.orders --replace orders.parquet
   zstdcat day.ndjson.zst | scrim import --data /var/lib/scrim --table shop.events --format ndjson -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -56,6 +53,11 @@ and INSERT. A new table is refused to analysts until it is declared: scrim prote
 			}
 			if err := im.check(args); err != nil {
 				return err
+			}
+			if im.server != "" {
+				if err := im.reached.at(im.server); err != nil {
+					return err
+				}
 			}
 			remove, err := im.spool(s.in)
 			if err != nil {
@@ -69,7 +71,10 @@ and INSERT. A new table is refused to analysts until it is declared: scrim prote
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&im.c.DataDir, "data", "", "data directory (required, but for --dry-run)")
+	f.StringVar(&im.c.DataDir, "data", "", "data directory that nobody serves (this or --server, but for --dry-run)")
+	f.StringVar(&im.server, "server", "", "server to import through, as HOST:PORT, or the path of its socket")
+	im.reached.registerAccount(f, "root", "account on the server")
+	f.BoolVar(&im.reached.raw, "raw", false, "SET dp_raw = ON on the server, for a protected table with a key; its ledger records that")
 	f.StringVar(&im.table, "table", "", "table to fill, as schema.table (required)")
 	f.BoolVar(&im.add, "append", false, "add the rows to an existing table")
 	f.BoolVar(&im.replace, "replace", false, "put the rows in the place of an existing table's")
@@ -121,169 +126,11 @@ func (im *importing) check(args []string) error {
 	} else if im.replace {
 		im.o.Mode = fileimport.Replace
 	}
-	if !im.look {
+	switch {
+	case im.server != "" && im.c.DataDir != "":
+		bad("--data and --server exclude each other")
+	case im.server == "" && !im.look:
 		problems = append(problems, im.c.Validate())
 	}
 	return errors.Join(problems...)
-}
-
-// parseTypes reads name=TYPE,name=TYPE; commas in parentheses belong to a type.
-func parseTypes(text string) (map[string]string, error) {
-	out := map[string]string{}
-	depth := 0
-	for _, item := range strings.FieldsFunc(text, func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		return r == ',' && depth == 0
-	}) {
-		name, typ, ok := strings.Cut(item, "=")
-		if name, typ = strings.TrimSpace(name), strings.TrimSpace(typ); !ok || name == "" || typ == "" {
-			return nil, fmt.Errorf("--types: %q: want name=TYPE", item)
-		}
-		out[name] = typ
-	}
-	return out, nil
-}
-
-// matches are the files that the arguments name, patterns replaced by what is there.
-func matches(args []string) ([]string, error) {
-	var files []string
-	var problems []error
-	for _, a := range args {
-		fi, err := os.Stat(a)
-		switch {
-		case a == "-" && len(args) > 1:
-			problems = append(problems, errors.New("- for standard input is the only FILE"))
-		case a == "-":
-			files = append(files, a)
-		case err == nil && fi.IsDir():
-			problems = append(problems, fmt.Errorf("%s is a directory; want files, or a pattern in quotes: '%s'", a, filepath.Join(a, "*.csv")))
-		case err == nil:
-			files = append(files, a)
-		case strings.ContainsAny(a, "*?["):
-			found, badPattern := filepath.Glob(a)
-			if badPattern != nil || len(found) == 0 {
-				problems = append(problems, fmt.Errorf("%s: there is no such file", a))
-			}
-			files = append(files, found...)
-		default:
-			problems = append(problems, err)
-		}
-	}
-	return files, errors.Join(problems...)
-}
-
-// spool puts standard input into a file, where that is asked for; remove takes it away. The file
-// lies where other users cannot read it.
-func (im *importing) spool(in io.Reader) (remove func() error, err error) {
-	remove = func() error { return nil }
-	if im.files[0] != "-" {
-		return remove, nil
-	}
-	dir, err := os.MkdirTemp("", "scrim-import-")
-	if err != nil {
-		return nil, err
-	}
-	remove = func() error { return os.RemoveAll(dir) }
-	if im.o.Format == "" {
-		im.o.Format = "csv"
-	}
-	file := filepath.Join(dir, "stdin."+im.o.Format)
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
-	if err == nil {
-		_, err = io.Copy(f, in)
-		err = errors.Join(err, f.Close())
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("standard input: %w", err), remove())
-	}
-	im.files = []string{file}
-	return remove, nil
-}
-
-// named is how messages name what is imported.
-func (im *importing) named() string {
-	if len(im.files) > 1 {
-		return fmt.Sprintf("%d files", len(im.files))
-	}
-	return im.files[0]
-}
-
-// show writes the table that the import would make.
-func (im *importing) show(ctx context.Context, s streams) error {
-	im.o.Also = im.files[1:]
-	r, err := fileimport.Describe(ctx, im.files[0], im.o)
-	if err != nil {
-		return im.told(err)
-	}
-	lines := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
-		lines[i] = "  " + name(c) + " " + shownType(c, r.Types[i], im.o.Types)
-	}
-	fmt.Fprintf(s.out, "CREATE TABLE %s (\n%s\n);\n", im.table, strings.Join(lines, ",\n"))
-	return nil
-}
-
-func (im *importing) load(ctx context.Context, s streams) error {
-	start := time.Now()
-	im.o.Also = im.files[1:]
-	progress, finish := progressOn(s.err, "import "+im.table)
-	r, err := fileimport.Load(ctx, im.c.Place(), im.files[0], im.table, im.o, progress)
-	finish()
-	if err != nil {
-		return im.told(err)
-	}
-	for _, l := range r.Rejects {
-		fmt.Fprintln(s.err, "left out:", l)
-	}
-	fmt.Fprintf(s.out, "%s: %d rows, %d columns, in %.1f s", im.table, r.Rows, len(r.Columns), time.Since(start).Seconds())
-	if n := len(r.Rejects); n > 0 {
-		fmt.Fprintf(s.out, "; %s left out", count(n, "line"))
-	}
-	fmt.Fprintln(s.out)
-	for i, c := range r.Columns {
-		fmt.Fprintf(s.out, "  %s %s\n", name(c), shownType(c, r.Types[i], im.o.Types))
-	}
-	if im.o.Mode == fileimport.Create {
-		fmt.Fprintf(s.out, "Analysts are refused it until it is declared: scrim protect --data %s proposes how.\n", im.c.DataDir)
-	}
-	return nil
-}
-
-// told says of an error what would do.
-func (im *importing) told(err error) error {
-	var rejected *fileimport.Rejected
-	var repeated *fileimport.Repeated
-	switch {
-	case errors.Is(err, datadir.ErrInUse):
-		return fmt.Errorf("%w; stop that server first, or load over its wire as a DBA:\n%s", err, wireCommands(im.table, im.o.Mode))
-	case errors.As(err, &rejected) && rejected.More:
-		return fmt.Errorf("nothing of %s was imported: %w\nmend them, or see --types and --delimiter", im.named(), err)
-	case errors.As(err, &rejected):
-		return fmt.Errorf("nothing of %s was imported: %w\nmend them, see --types and --delimiter, or leave them out by --max-rejects %d", im.named(), err, len(rejected.Lines))
-	case errors.As(err, &repeated):
-		return fmt.Errorf("nothing was imported into %s: %w; --again appends it once more", im.table, err)
-	case im.o.Mode == fileimport.Create && store.KindOf(err) == store.Exists:
-		return fmt.Errorf("%s: %w; --append adds the rows, --replace puts them in the place of the table's", im.table, err)
-	case store.KindOf(err) == store.BadValue:
-		return fmt.Errorf("nothing of %s was imported: %w", im.named(), err)
-	}
-	return fmt.Errorf("%s into %s: %w", im.named(), im.table, err)
-}
-
-// wireCommands are the statements that do over the wire what an import of the mode does.
-func wireCommands(table string, mode fileimport.Mode) string {
-	schema, _, _ := strings.Cut(table, ".")
-	insert := fmt.Sprintf("  INSERT INTO %s VALUES (...), (...);", table)
-	switch mode {
-	case fileimport.Append:
-		return insert
-	case fileimport.Replace:
-		return fmt.Sprintf("  BEGIN;\n  DELETE FROM %s;\n%s\n  COMMIT;", table, insert)
-	}
-	return fmt.Sprintf("  CREATE DATABASE IF NOT EXISTS %s;\n  CREATE TABLE %s (id INT PRIMARY KEY, ...);\n%s", schema, table, insert)
 }

@@ -17,9 +17,13 @@ import (
 // protecting is what scrim protect was told.
 type protecting struct {
 	asking
+	server    string
 	yes, look bool
 	hints     hints
+	days      span
 	analyst   string
+	ask       func(question string) string // nil where nobody is there to answer
+	told      map[string]span              // answers, by column
 }
 
 // protectCommand proposes what is to be declared of tables.
@@ -33,14 +37,18 @@ them. It looks at names and types of columns, and at no row. What cannot be gues
 
 The column of the person is guessed by its name (customer_id, userId, patient …) or told by --unit. A guess that is wrong
 voids the promise to these persons: read it before you agree. No table is declared public unless --public names it. Run
-again, it proposes only what is missing; where a statement fails it stops, and goes on from there the next time. It works
-on a server, or with --data on a directory that nobody serves.`,
+again, it proposes only what is missing; where a statement fails it stops, and goes on from there the next time. Columns of
+days get a public range where --from and --to, or your answer, say it: declare what anybody may know, not what the rows have.
+It works on a server, or with --data on a directory that nobody serves.`,
 		Example: `  scrim protect --data /var/lib/scrim --dry-run
   scrim protect --data /var/lib/scrim --public ml.movies ml
-  scrim protect --host db.example.org --user root --tls-ca ca.pem shop`,
+  scrim protect --server db.example.org:3307 --tls-ca ca.pem --from 2020-01-01 --to 2026-12-31 shop`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if p.data != "" && (cmd.Flags().Changed("host") || cmd.Flags().Changed("port")) {
-				return errors.New("--data serves the directory itself; it excludes --host and --port")
+			if p.data != "" && cmd.Flags().Changed("server") {
+				return errors.New("--data serves the directory itself; it excludes --server")
+			}
+			if err := errors.Join(p.at(p.server), p.days.check()); err != nil {
+				return err
 			}
 			p.hints.schemas = args
 			return p.run(cmd.Context(), s)
@@ -48,15 +56,14 @@ on a server, or with --data on a directory that nobody serves.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.data, "data", "", "data directory that nobody serves, in the place of a server")
-	f.StringVar(&p.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
-	f.IntVarP(&p.port, "port", "P", 3307, "port of the server")
-	f.StringVarP(&p.user, "user", "u", "root", "account, of a DBA")
-	f.StringVar(&p.passwordFile, "password-file", "", "file whose one line is the password")
-	f.StringVar(&p.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+	f.StringVar(&p.server, "server", "127.0.0.1:3307", "server, as HOST:PORT, or the path of its socket")
+	p.registerAccount(f, "root", "account on the server")
 	f.BoolVar(&p.yes, "yes", false, "run the statements without asking")
 	f.BoolVar(&p.look, "dry-run", false, "show the statements, and change nothing")
 	f.StringSliceVar(&p.hints.units, "unit", nil, "names of columns that name the person")
 	f.StringSliceVar(&p.hints.public, "public", nil, "tables, as schema.table, that tell of no person")
+	f.StringVar(&p.days.from, "from", "", "first day that columns of days may have, as anybody may know")
+	f.StringVar(&p.days.to, "to", "", "last day that they may have")
 	f.StringVar(&p.analyst, "analyst", "analyst1", "account to make for an analyst; empty for none")
 	return cmd
 }
@@ -68,6 +75,14 @@ func (p *protecting) run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close(), leave()) }()
 	answers := bufio.NewReader(s.in)
+	if !p.yes && !p.look {
+		p.told = map[string]span{}
+		p.ask = func(question string) string {
+			fmt.Fprint(s.err, question)
+			line, _ := answers.ReadString('\n')
+			return strings.TrimSpace(line)
+		}
+	}
 	proposed := false
 	for _, plan := range []func(context.Context, *sql.DB) (proposal, error){p.declarations, p.domains} {
 		todo, err := plan(ctx, db)
@@ -82,7 +97,7 @@ func (p *protecting) run(ctx context.Context, s streams) (err error) {
 		if p.look {
 			continue
 		}
-		if !p.yes && !agreed(s, answers) {
+		if !p.yes && !p.agreed() {
 			return errors.New("nothing more was run; run it again, or copy the statements that you want")
 		}
 		if err := todo.apply(ctx, db, s.out); err != nil {
@@ -95,20 +110,18 @@ func (p *protecting) run(ctx context.Context, s streams) (err error) {
 	return nil
 }
 
-func agreed(s streams, answers *bufio.Reader) bool {
-	fmt.Fprint(s.err, "Run these statements? [y/N] ")
-	line, _ := answers.ReadString('\n')
-	line = strings.ToLower(strings.TrimSpace(line))
+func (p *protecting) agreed() bool {
+	line := strings.ToLower(p.ask("Run these statements? [y/N] "))
 	return line == "y" || line == "yes"
 }
 
 // declarations proposes keys, policies, budgets and an account.
 func (p *protecting) declarations(ctx context.Context, db *sql.DB) (proposal, error) {
-	tables, err := readTables(ctx, db)
+	all, err := readTables(ctx, db)
 	if err != nil {
 		return proposal{}, err
 	}
-	out := propose(tables, p.hints)
+	out := propose(all, p.hints)
 	if p.analyst == "" {
 		return out, nil
 	}
@@ -125,43 +138,10 @@ func (p *protecting) declarations(ctx context.Context, db *sql.DB) (proposal, er
 	word := rand.Text()
 	out.add("CREATE USER "+account+" IDENTIFIED BY '"+word+"'", "an analyst's account; change the password by ALTER USER")
 	out.add("GRANT analyst TO "+account, "may ask, within the budgets")
-	for _, schema := range schemasOf(tables, p.hints) {
+	for _, schema := range schemasOf(all.tables, p.hints) {
 		out.add("GRANT SELECT ON "+name(schema)+".* TO "+account, "these tables")
 	}
 	out.hide, out.shown = word, "the password of "+p.analyst
-	return out, nil
-}
-
-// domains proposes the public keys of protected tables that public tables have; examples that only
-// a DBA can fill in are said.
-func (p *protecting) domains(ctx context.Context, db *sql.DB) (out proposal, err error) {
-	tables, err := readTables(ctx, db)
-	if err != nil {
-		return out, err
-	}
-	for _, t := range tables {
-		if t.state != "protected" || !p.hints.has(t.schema) {
-			continue
-		}
-		rows, err := db.QueryContext(ctx, "CALL dp_suggest_domains(?)", t.name())
-		if err != nil {
-			return out, err
-		}
-		for rows.Next() {
-			var column, typ, statement, frees string
-			if err := rows.Scan(&column, &typ, &statement, &frees); err != nil {
-				return out, errors.Join(err, rows.Close())
-			}
-			if strings.Contains(statement, `"table"`) {
-				out.add(statement, frees)
-			} else {
-				out.say("the public values of "+t.name()+"."+column+", if anybody may know them ("+frees+")", statement)
-			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			return out, err
-		}
-	}
 	return out, nil
 }
 

@@ -3,13 +3,19 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/go-sql-driver/mysql"
 )
 
-// step is a statement and the reason for it.
-type step struct{ sql, why string }
+// step is a statement and the reason for it. An optional one may fail.
+type step struct {
+	sql, why string
+	optional bool
+}
 
 // proposal is what may be run, and what only a DBA can decide.
 type proposal struct {
@@ -18,8 +24,8 @@ type proposal struct {
 	hide, shown string
 }
 
-func (p *proposal) add(sql, why string) { p.steps = append(p.steps, step{sql, why}) }
-func (p *proposal) say(why, sql string) { p.open = append(p.open, step{sql, why}) }
+func (p *proposal) add(sql, why string) { p.steps = append(p.steps, step{sql: sql, why: why}) }
+func (p *proposal) say(why, sql string) { p.open = append(p.open, step{sql: sql, why: why}) }
 
 // text is a step's statement without the password.
 func (p *proposal) text(s step) string {
@@ -45,14 +51,22 @@ func (p *proposal) show(w io.Writer) {
 // apply runs the steps in order. Statements on tables are in force one by one; where one fails it
 // says which, and what is in force is not proposed again.
 func (p *proposal) apply(ctx context.Context, db *sql.DB, w io.Writer) error {
+	ran := 0
 	for i, s := range p.steps {
-		if _, err := db.ExecContext(ctx, s.sql); err != nil {
+		var refused *mysql.MySQLError
+		_, err := db.ExecContext(ctx, s.sql)
+		if s.optional && errors.As(err, &refused) {
+			fmt.Fprintf(w, "left out: %s %s\n", p.text(s), refused.Message)
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("statement %d of %d failed; those before it are in force, it and those behind it are not: %s\n%w\nmend what it says and run scrim protect again, which goes on there", i+1, len(p.steps), p.text(s), err)
 		}
+		ran++
 		if p.hide != "" && strings.Contains(s.sql, p.hide) {
 			fmt.Fprintf(w, "%s is %s (it is not shown again)\n", p.shown, p.hide)
 		}
 	}
-	fmt.Fprintf(w, "%s run.\n", count(len(p.steps), "statement"))
+	fmt.Fprintf(w, "%s run.\n", count(ran, "statement"))
 	return nil
 }

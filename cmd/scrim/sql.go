@@ -22,6 +22,7 @@ import (
 type asking struct {
 	way
 	data                  string
+	raw                   bool // dp_raw is ON in the session
 	statements            []string
 	file, format, history string
 	force                 bool
@@ -58,7 +59,7 @@ root without its password, with the settings of serve's environment and file; a 
 		},
 	}
 	f := cmd.Flags()
-	a.register(f, "root", "account")
+	a.register(f, "root", "account on the server")
 	f.StringVar(&a.data, "data", "", "data directory that nobody serves, in the place of a server")
 	f.StringArrayVarP(&a.statements, "execute", "e", nil, "run these statements and end; may be repeated")
 	f.StringVarP(&a.file, "file", "f", "", "run the statements of a file and end")

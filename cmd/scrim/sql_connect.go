@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
@@ -18,6 +20,9 @@ import (
 // connect opens the connections of a shell; leave ends what they lead to.
 func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func() error, err error) {
 	c := a.config()
+	if a.raw {
+		c.Params = map[string]string{"dp_raw": "ON"}
+	}
 	leave = func() error { return nil }
 	if a.data != "" {
 		if leave, err = a.serve(ctx, s, c); err != nil {
@@ -30,6 +35,13 @@ func (a *asking) connect(ctx context.Context, s streams) (db *sql.DB, leave func
 	if err == nil {
 		db = sql.OpenDB(connector)
 		err = db.PingContext(ctx)
+	}
+	var refused *mysql.MySQLError
+	switch {
+	case errors.As(err, &refused) && refused.Number == 1045:
+		err = fmt.Errorf("%w; --user names the account, --password-file or %s has its password", err, clientPassword)
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
+		err = fmt.Errorf("%w; no server listens there: scrim serve starts one", err)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err), leave())

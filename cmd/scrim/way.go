@@ -26,9 +26,31 @@ func (w *way) register(f *pflag.FlagSet, user, account string) {
 	// -h is the host in other clients, and help in this program
 	f.StringVar(&w.host, "host", "127.0.0.1", "host of the server, or the path of its socket")
 	f.IntVarP(&w.port, "port", "P", 3307, "port of the server")
+	w.registerAccount(f, user, account)
+}
+
+// registerAccount adds those of whose connection it is, and how the server is known.
+func (w *way) registerAccount(f *pflag.FlagSet, user, account string) {
 	f.StringVarP(&w.user, "user", "u", user, account)
 	f.StringVar(&w.passwordFile, "password-file", "", "file whose one line is the password")
 	f.StringVar(&w.ca, "tls-ca", "", "PEM file of the certificates that the server's has to be signed by")
+}
+
+// at takes the server's place from HOST:PORT, or a socket's path.
+func (w *way) at(server string) error {
+	if strings.HasPrefix(server, "/") {
+		w.host = server
+		return nil
+	}
+	host, port, err := net.SplitHostPort(server)
+	if err == nil {
+		w.host = host
+		w.port, err = strconv.Atoi(port)
+	}
+	if err != nil || host == "" {
+		return fmt.Errorf("--server %q: want HOST:PORT, as 127.0.0.1:3307, or the path of a socket", server)
+	}
+	return nil
 }
 
 // config is a connection of the account, to nowhere yet: in TLS where the server offers it.

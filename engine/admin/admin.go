@@ -10,6 +10,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/catalog"
 	"scrim/engine/collections"
+	"scrim/engine/store"
 )
 
 // Ledger is what the package needs of the account; *accounting.Ledger is one.
@@ -52,6 +53,9 @@ type Options struct {
 	// Backup writes a backup of that name, and returns where it is and its size. Nil: there is none
 	// to be had.
 	Backup func(ctx *sql.Context, name string) (path string, bytes int64, err error)
+	// NextLoad has the session's next LOAD DATA do what it says beside inserting rows; it refuses a
+	// file that is in the table already.
+	NextLoad func(ctx *sql.Context, l *store.Load) error
 	// HasAccount reports whether a MySQL account exists. Nil: budgets are set for any name.
 	HasAccount func(ctx *sql.Context, principal string) bool
 	// HasRole reports whether a role exists. Nil: budgets are set for any.

@@ -81,6 +81,7 @@ var policyProcedures = []procedure{
 	fixed(2, Procedure{"dp_set_disjoint", "dp_set_disjoint(entity, entity)",
 		"Declares that nobody is a person of both entities: a table may then belong to both, by one dp_protect or dp_link for each, and joins of their tables are answered. Somebody who were both would lose up to four times what is charged.",
 		"CALL dp_set_disjoint('customer', 'supplier')"}, (*Admin).setDisjoint),
+	fixed(2, nextLoadDoc, (*Admin).nextLoad),
 }
 
 // Procedures lists the procedures in the order of the documentation.

@@ -47,7 +47,7 @@ func (a *Admin) suggestDomains(ctx *sql.Context, args []string) ([]sql.Row, erro
 		if json == "" {
 			continue
 		}
-		statement := fmt.Sprintf("CALL dp_set_domain(%s, %s, %s)", sqltext.Text(name), sqltext.Text(column), sqltext.Text(json))
+		statement := fmt.Sprintf("CALL dp_set_domain(%s, %s, %s)", sqltext.Text(name), sqltext.Text(c.Name), sqltext.Text(json))
 		out = append(out, sql.Row{c.Name, c.Type.String(), statement, frees})
 	}
 	return out, nil
@@ -56,7 +56,7 @@ func (a *Admin) suggestDomains(ctx *sql.Context, args []string) ([]sql.Row, erro
 // suggestion is the domain that a column could have, as JSON, and what it would do; "" where none
 // would help.
 func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, c *sql.Column) (json, frees string) {
-	col := strings.ToLower(c.Name)
+	col := c.Name
 	if source := a.publicSource(ctx, s, table, c); source != nil {
 		return catalog.Domain{Source: source}.String(), fmt.Sprintf("GROUP BY %s answers every value of %s.%s", col, source.Table, source.Column)
 	}
@@ -70,7 +70,7 @@ func (a *Admin) suggestion(ctx *sql.Context, s *catalog.Snapshot, table string, 
 		return span, fmt.Sprintf("GROUP BY DATE(%[1]s), YEAR(%[1]s), DATE_FORMAT(%[1]s, '%%Y-%%m-%%d %%H:00'), YEARWEEK(%[1]s) answer every day, year, hour and week; MIN and MAX of %[1]s", col)
 	case types.IsEnum(c.Type):
 		return "", "" // the type has the values
-	case types.IsInteger(c.Type) && secondsName(col):
+	case types.IsInteger(c.Type) && secondsName(strings.ToLower(col)):
 		return fmt.Sprintf(`{"min":%d,"max":%d}`, first.Unix(), last.Unix()), fmt.Sprintf("GROUP BY DATE(FROM_UNIXTIME(%[1]s)), YEAR(FROM_UNIXTIME(%[1]s)), %[1]s DIV 3600 answer every day, year and hour, if it holds seconds since 1970", col)
 	case types.IsInteger(c.Type):
 		return `{"min":0,"max":100}`, fmt.Sprintf("GROUP BY %[1]s, %[1]s DIV 10, FLOOR(%[1]s / 5) answer every value; SUM and AVG of %[1]s know the range; MIN and MAX of %[1]s", col)
@@ -103,14 +103,14 @@ func (a *Admin) publicSource(ctx *sql.Context, s *catalog.Snapshot, table string
 				continue
 			}
 			if key == name && key != "id" && strings.HasSuffix(key, "id") {
-				return &catalog.Source{Table: p.Name, Column: key}
+				return &catalog.Source{Table: p.Name, Column: k.Name}
 			}
 			if !a.o.Schema(ctx).IsEnforcedKey(p.Name, key) {
 				continue
 			}
 			for _, of := range []string{other, strings.TrimSuffix(other, "s"), strings.TrimSuffix(other, "es")} {
 				if key == name && key != "id" || of+"_"+key == name || of+key == name {
-					return &catalog.Source{Table: p.Name, Column: key}
+					return &catalog.Source{Table: p.Name, Column: k.Name}
 				}
 			}
 		}

@@ -62,6 +62,7 @@ type Session struct {
 	seat         *turns.Seat    // nil without turns
 	diagnostics  diagnostics
 	remarks      []remark.Remark // on the last private statement
+	nextLoad     *store.Load     // what the next LOAD DATA does; nil: it inserts rows
 }
 
 var (
@@ -133,6 +134,16 @@ func (s *Session) Store(ctx *sql.Context) (store.Session, error) {
 		}
 	}
 	return s.store, nil
+}
+
+// SetNextLoad says what the session's next LOAD DATA does beside inserting rows.
+func (s *Session) SetNextLoad(l *store.Load) { s.nextLoad = l }
+
+// TakeLoad returns what SetNextLoad has said, once.
+func (s *Session) TakeLoad() *store.Load {
+	l := s.nextLoad
+	s.nextLoad = nil
+	return l
 }
 
 // DPDatabase is the virtual database that every account may read: its tables show each account what

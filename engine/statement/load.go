@@ -18,6 +18,7 @@ import (
 	"scrim/engine/statement/infile"
 	"scrim/engine/statement/result"
 	"scrim/engine/statement/trace"
+	"scrim/engine/tables"
 	"scrim/engine/wire"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
@@ -60,6 +61,9 @@ func (h *Handler) load(ctx *sql.Context, c *mysql.Conn, s *sqlparser.Load, w *cu
 	if s.IgnoreNum != nil {
 		src.Ignore, _ = strconv.Atoi(string(s.IgnoreNum.Val))
 	}
+	if ctx, err = h.announced(ctx, s.Table); err != nil {
+		return err
+	}
 	loaded, err := h.insertFile(ctx, text, parsed, src)
 	if err != nil {
 		return err
@@ -70,6 +74,32 @@ func (h *Handler) load(ctx *sql.Context, c *mysql.Conn, s *sqlparser.Load, w *cu
 	loaded.InsertID = 0
 	loaded.Info = "Records: " + strconv.FormatUint(loaded.RowsAffected, 10) + "  Deleted: 0  Skipped: 0  Warnings: 0"
 	return send(loaded)
+}
+
+// announced is a context of the load that dp_next_load has announced in the session; of another
+// table than that it is refused.
+func (h *Handler) announced(ctx *sql.Context, table sqlparser.TableName) (*sql.Context, error) {
+	s, ok := session.From(ctx)
+	if !ok {
+		return ctx, nil
+	}
+	l := s.TakeLoad()
+	if l == nil {
+		return ctx, nil
+	}
+	db := table.DbQualifier.String()
+	if db == "" {
+		db = ctx.GetCurrentDatabase()
+	}
+	if !strings.EqualFold(db, l.Table.Schema) || !strings.EqualFold(table.Name.String(), l.Table.Name) {
+		return nil, refuse.New(refuse.Policy, "dp_next_load has announced a load into %s, and this is another table.", l.Table).
+			With("CALL dp_next_load for the table that comes next.")
+	}
+	st, err := tables.SessionOf(ctx)
+	if err == nil && st.InTransaction() {
+		err = refuse.New(refuse.Policy, "A load that dp_next_load has announced is a transaction of its own.").With("COMMIT first.")
+	}
+	return tables.Loading(ctx, l), err
 }
 
 // insertFile runs the INSERT and reads the file to its end, whatever happens, before anything is

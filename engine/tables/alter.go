@@ -44,6 +44,9 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 		return err
 	}
 	return d.p.atomically(ctx, func(s store.Session) error {
+		if err := def.checkLimits(ctx, s); err != nil {
+			return err
+		}
 		if a.native == nil || len(def.keys) > 0 {
 			return def.rebuild(ctx, s)
 		}
@@ -210,6 +213,9 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 				return sql.ErrColumnExists.New(next.name)
 			}
 			next.from = t.columns[i].from
+			if n, ok := limitOf(c.Type); ok && t.columns[i].store == "VARCHAR" {
+				t.limits = append(t.limits, textLimit{next.from, n})
+			}
 			for _, k := range t.keys {
 				if k.primary && t.uses(column) {
 					next.nullable = next.nullable && !contains(k.columns, column)

@@ -18,6 +18,7 @@ type definition struct {
 	columns []columnDef
 	keys    []keyDef
 	comment string
+	limits  []textLimit // of the alteration that is made
 }
 
 // columnDef is one column. From and fill say where its values come from when a table is rebuilt.

@@ -58,6 +58,7 @@ type editor struct {
 	eager   bool // look up duplicates and write at once, row by row
 	allowed bool
 	own     bool // the transaction is ours
+	cleared bool // of the rows that a load replaces
 	pending [][]any
 }
 
@@ -85,7 +86,11 @@ func (e *editor) DiscardChanges(ctx *sql.Context, _ error) error {
 
 // StatementComplete implements sql.EditOpenerCloser.
 func (e *editor) StatementComplete(ctx *sql.Context) error {
-	if err := e.flush(ctx); err != nil {
+	err := e.flush(ctx)
+	if err == nil {
+		err = e.endLoad(ctx)
+	}
+	if err != nil {
 		return e.undo(ctx, err)
 	}
 	if !e.own {
@@ -160,6 +165,9 @@ func (e *editor) begin(ctx *sql.Context) (store.Session, error) {
 func (e *editor) flush(ctx *sql.Context) error {
 	if len(e.pending) == 0 {
 		return nil
+	}
+	if err := e.beginLoad(ctx); err != nil {
+		return err
 	}
 	if !e.eager && len(e.pending) <= checked {
 		if err := e.refuseDuplicate(ctx, e.pending); err != nil {

@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"fmt"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 )
@@ -108,8 +110,8 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 	})
 }
 
-// longestKey is the type of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
-const longestKey = "varchar(768)"
+// longestKey is the length of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
+const longestKey = 768
 
 // addKey rebuilds the table with one more key.
 func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
@@ -132,7 +134,8 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 					t.columns[i].nullable = false
 				}
 				if c := &t.columns[i]; c.store == "VARCHAR" && c.meta.MySQL == "" {
-					c.meta.MySQL = longestKey // an imported text
+					c.meta.MySQL = fmt.Sprintf("varchar(%d)", longestKey) // an imported text
+					t.limits = append(t.limits, textLimit{c.from, longestKey})
 				}
 			}
 			t.keys = append(t.keys, k)

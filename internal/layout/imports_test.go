@@ -78,6 +78,7 @@ var rules = []struct {
 	{"scrim/internal/sqltext", nil, "quoting needs nothing else"},
 	{"scrim/internal/mcp", []string{"scrim/internal/client", "scrim/internal/digest", "scrim/internal/sqltext"}, "it asks a server as any client does"},
 	{"scrim/internal/client", []string{"scrim/internal/sqltext"}, "it asks a server as any client does"},
+	{"scrim/internal/upload", []string{"scrim/engine/datadir/fileimport", "scrim/engine/store", "scrim/internal/sqltext"}, "it reads files, and reaches the server as any client does"},
 	{"scrim/engine/web", []string{"scrim/internal/connlimit"}, "browsers are served the same whatever is shown"},
 	{"scrim/engine/console", []string{"scrim/engine/web", "scrim/internal/client", "scrim/internal/sqltext"}, "it reaches the server by the protocol alone, so that no gate can be passed by"},
 	{"scrim/internal/shell", []string{"scrim/internal/client", "scrim/internal/sqltext"}, "it asks a server as any client does"},

@@ -1,4 +1,3 @@
-// Package fileimport loads a file into a table of a data directory that nobody serves.
 package fileimport
 
 import (
@@ -31,10 +30,15 @@ type Options = duckdb.ImportOptions
 // Result describes a finished import.
 type Result = duckdb.Import
 
+// Described is what is known of files before their rows are read.
+type Described = duckdb.Described
+
 // Rejected tells of lines that cannot be read, Repeated of a file that is in the table already.
+// and Unreadable of what else is wrong with a file, or with what was asked of it.
 type (
-	Rejected = duckdb.Rejected
-	Repeated = duckdb.Repeated
+	Rejected   = duckdb.Rejected
+	Repeated   = duckdb.Repeated
+	Unreadable = duckdb.Unreadable
 )
 
 // Formats are the names of the formats of files.
@@ -43,6 +47,12 @@ var Formats = duckdb.Formats
 // Describe tells the columns and types that an import into a new table would make.
 func Describe(ctx context.Context, file string, o Options) (Result, error) {
 	return duckdb.DescribeFile(ctx, file, o)
+}
+
+// Stream reads files for a table of a running server and hands their rows over as lines of LOAD
+// DATA; duckdb documents it.
+func Stream(ctx context.Context, file string, o Options, start func(Described) error, each func(line []byte) error, progress func(done, total int64)) (Result, error) {
+	return duckdb.StreamFile(ctx, file, o, start, each, progress)
 }
 
 // Load reads a file into a table of a data directory, all of it or nothing. table is schema.table;
@@ -70,10 +80,6 @@ func Load(ctx context.Context, p datadir.Place, file, table string, o Options, p
 	r, err := duckdb.ImportFile(ctx, p.Path(datadir.DataFile), file, store.TableRef{Schema: schema, Name: name}, o, progress)
 	if errors.Is(err, store.ErrInUse) {
 		return r, datadir.ErrInUse
-	}
-	var failed *store.Error
-	if errors.As(err, &failed) && failed.Driver != "" {
-		return r, fmt.Errorf("%w: %s", err, failed.Driver)
 	}
 	return r, err
 }

@@ -52,24 +52,12 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 	if in.reserved(table.Schema) {
 		return Import{}, fmt.Errorf("duckdb: schema %s is reserved", table.Schema)
 	}
-	c, err := in.connect(ctx)
-	if err != nil {
-		return Import{}, classify(ctx, err)
-	}
-	defer c.close()
-	r, err := in.connectRaw()
+	c, r, err := in.openForImport(ctx, source.paths, o.Open)
 	if err != nil {
 		return Import{}, err
 	}
+	defer c.close()
 	defer r.close()
-	for _, sql := range []string{"SET enable_progress_bar = true", "SET enable_progress_bar_print = false"} {
-		if _, err := r.exec(ctx, sql); err != nil {
-			return Import{}, classify(ctx, err)
-		}
-	}
-	if err := c.openForImport(ctx, in, source.paths, o.Open); err != nil {
-		return Import{}, classify(ctx, err)
-	}
 	im := &importer{c: c, r: r, table: table, source: source, o: o, progress: progress}
 	out, err := im.run(ctx)
 	if err != nil {
@@ -80,12 +68,33 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 	return out, nil
 }
 
-// openForImport prepares and locks the database as Open does, but for the files to be read.
-func (c *conn) openForImport(ctx context.Context, in *instance, files []string, o Options) error {
-	if err := c.setUp(ctx, in, o); err != nil {
-		return err
+// openForImport prepares and locks the database as Open does, but for the files to be read, and
+// returns two connections to it: r tells the progress of its statements.
+func (in *instance) openForImport(ctx context.Context, files []string, o Options) (c *conn, r *raw, err error) {
+	if c, err = in.connect(ctx); err != nil {
+		return nil, nil, classify(ctx, err)
 	}
-	return c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + storeTexts(files) + "]"}, lock...))
+	if r, err = in.connectRaw(); err != nil {
+		c.close()
+		return nil, nil, err
+	}
+	for _, sql := range []string{"SET enable_progress_bar = true", "SET enable_progress_bar_print = false"} {
+		if err == nil {
+			_, err = r.exec(ctx, sql)
+		}
+	}
+	if err == nil {
+		err = c.setUp(ctx, in, o)
+	}
+	if err == nil {
+		err = c.configure(ctx, append([]string{"SET GLOBAL allowed_paths = [" + storeTexts(files) + "]"}, lock...))
+	}
+	if err != nil {
+		r.close()
+		c.close()
+		return nil, nil, classify(ctx, err)
+	}
+	return c, r, nil
 }
 
 // importer runs one import on two connections: r reads the file and tells its progress, c looks

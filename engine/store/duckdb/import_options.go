@@ -18,6 +18,9 @@ type ImportOptions struct {
 	Sample int
 	// Types are the types of columns, by name in any case, in the place of those found out.
 	Types map[string]string
+	// Into are the columns of the table that StreamFile reads for, and their types as the store
+	// names them, in the place of those found out.
+	Into map[string]string
 	// MaxRejects is how many lines of CSV files may be left out because they cannot be read.
 	MaxRejects int64
 	// Again takes a file that is in the table already.

@@ -1,10 +1,12 @@
 package duckdb
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,61 +16,34 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"scrim/engine/store"
 )
 
-// bucketImports has, under a table's key, the files that were imported into it, as JSON.
-const bucketImports = "imports"
-
-// imported is a file that is in a table.
-type importedFile struct {
-	SHA256 string    `json:"sha256"`
-	Name   string    `json:"name"`
-	At     time.Time `json:"at"`
-}
-
 // Repeated tells that a file is in the table already. Nothing was imported.
-type Repeated struct {
-	File, As string // the file, and its name when it was imported
-	At       time.Time
-}
-
-// Error tells when it was.
-func (r *Repeated) Error() string {
-	as := ""
-	if r.As != filepath.Base(r.File) {
-		as = " as " + r.As
-	}
-	return fmt.Sprintf("%s was imported%s on %s", r.File, as, r.At.UTC().Format("2006-01-02 15:04 UTC"))
-}
+type Repeated = store.Repeated
 
 // record is what the table's list of files will be; *Repeated where a file would come twice.
-func (im *importer) record(ctx context.Context, exists bool) ([]importedFile, error) {
-	var list []importedFile
+func (im *importer) record(ctx context.Context, exists bool) ([]byte, error) {
+	files, err := im.source.files()
+	if err != nil {
+		return nil, err
+	}
+	var before []byte
 	if exists && im.o.Mode == ImportAppend {
-		var err error
-		if list, err = im.c.importedInto(ctx, im.table); err != nil {
+		if before, err = im.c.importedInto(ctx, im.table); err != nil {
 			return nil, err
 		}
 	}
-	for _, path := range im.source.paths {
-		sum, err := sumOf(path)
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(list, func(f importedFile) bool { return f.SHA256 == sum })
-		if i >= 0 && !im.o.Again {
-			return nil, &Repeated{File: path, As: list[i].Name, At: list[i].At}
-		}
-		list = append(list, importedFile{SHA256: sum, Name: filepath.Base(path), At: time.Now().UTC()})
-	}
-	return list, nil
+	l := store.Load{Table: im.table, Again: im.o.Again, Files: files}
+	return l.Imports(before)
 }
 
 // importedInto is the list of files that are in a table: none of one without rows, which was
 // emptied or made anew since.
-func (c *conn) importedInto(ctx context.Context, table store.TableRef) (list []importedFile, err error) {
-	value, ok, err := c.get(ctx, bucketImports, store.TableKey(table))
+func (c *conn) importedInto(ctx context.Context, table store.TableRef) ([]byte, error) {
+	value, ok, err := c.get(ctx, store.BucketImports, store.TableKey(table))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -76,12 +51,24 @@ func (c *conn) importedInto(ctx context.Context, table store.TableRef) (list []i
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	if err := json.Unmarshal(value, &list); err != nil {
-		return nil, internal("the list of imported files is damaged")
-	}
-	return list, nil
+	return value, nil
 }
 
+// files are the source's, by their contents.
+func (s *source) files() ([]store.ImportedFile, error) {
+	var out []store.ImportedFile
+	for _, path := range s.paths {
+		sum, err := sumOf(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, store.ImportedFile{SHA256: sum, Name: filepath.Base(path), At: time.Now().UTC()})
+	}
+	return out, nil
+}
+
+// sumOf is the hash of a file's bytes. A compressed file whose end is missing is refused: the
+// reader would take it for a shorter one.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -89,27 +76,57 @@ func sumOf(path string) (string, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	in := io.TeeReader(f, h)
+	if err := checkCompressed(path, in); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// checkCompressed reads a file that is named as a compressed one to its end.
+func checkCompressed(path string, in io.Reader) (err error) {
+	var z io.Reader
+	format := "gzip"
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".gz":
+		z, err = gzip.NewReader(in)
+	case ".zst":
+		format = "zstd"
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1)); err == nil {
+			defer d.Close()
+			z = d
+		}
+	default:
+		return nil
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, z)
+	}
+	switch {
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+		return unreadable("%s is not compressed by %s; name it by what it is", path, format)
+	case err != nil:
+		return unreadable("%s is damaged, or its end is missing: %v; fetch it again", path, err)
+	}
+	return nil
+}
+
 // keep notes in the open transaction which files the table has, and of a new table the lengths of
 // its texts.
-func (im *importer) keep(ctx context.Context, exists bool, files []importedFile) error {
-	value, err := json.Marshal(files)
-	if err != nil {
-		return err
-	}
-	if _, err := im.r.exec(ctx, putSQL, bucketImports, store.TableKey(im.table), value); err != nil || exists {
+func (im *importer) keep(ctx context.Context, exists bool, files []byte) error {
+	if _, err := im.r.exec(ctx, putSQL, store.BucketImports, store.TableKey(im.table), files); err != nil || exists {
 		return err
 	}
 	shown := map[string]string{}
 	for c, n := range im.source.lengths {
 		shown[strings.ToLower(c)] = fmt.Sprintf("varchar(%d)", n)
 	}
-	if value, err = json.Marshal(shown); err != nil {
+	value, err := json.Marshal(shown)
+	if err != nil {
 		return err
 	}
 	_, err = im.r.exec(ctx, putSQL, store.BucketColumns, store.TableKey(im.table), value)

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,23 +10,8 @@ import (
 	"github.com/marcboeker/go-duckdb/mapping"
 )
 
-// Unreadable says why a file cannot be read as it was asked for.
-type Unreadable struct{ Reason string }
-
-// Error is the reason.
-func (u *Unreadable) Error() string { return u.Reason }
-
-func unreadable(format string, args ...any) error { return &Unreadable{fmt.Sprintf(format, args...)} }
-
-// readError is what an import tells of an error.
-func readError(ctx context.Context, err error) error {
-	var u *Unreadable
-	var rejected *Rejected
-	var repeated *Repeated
-	if errors.As(err, &u) || errors.As(err, &rejected) || errors.As(err, &repeated) {
-		return err
-	}
-	return classify(ctx, err)
+func unreadable(format string, args ...any) error {
+	return &Unreadable{Reason: fmt.Sprintf(format, args...)}
 }
 
 // Reject is a line of a CSV file that cannot be read.
@@ -107,7 +91,7 @@ func (im *importer) rejects(ctx context.Context) ([]Reject, error) {
 		n, _ := strconv.ParseInt(f[len(f)-1], 10, 64)
 		errs += n
 		reason, _, _ := strings.Cut(strings.Join(f[3:len(f)-1], " "), "\n")
-		out = append(out, Reject{File: f[0], Line: line, Column: f[2], Reason: reason})
+		out = append(out, Reject{File: f[0], Line: line, Column: f[2], Reason: readerWords(reason)})
 	}
 	more := errs >= im.source.rejectsLimit()
 	if more || int64(len(out)) > im.o.MaxRejects {

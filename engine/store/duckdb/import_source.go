@@ -45,6 +45,8 @@ func newSource(file string, o ImportOptions) (*source, error) {
 			return nil, err
 		case !fi.Mode().IsRegular():
 			return nil, fmt.Errorf("%s is not a regular file", f)
+		case fi.Size() == 0:
+			return nil, unreadable("%s is empty", f)
 		case strings.ContainsAny(path, "*?["):
 			return nil, fmt.Errorf("rename %s: the readers take *, ? and [ for patterns", f)
 		}
@@ -129,24 +131,11 @@ func DescribeFile(ctx context.Context, file string, o ImportOptions) (out Import
 	if err != nil {
 		return out, err
 	}
-	dir, err := os.MkdirTemp("", "scrim-look-")
+	c, _, end, err := lookAt(ctx, s)
 	if err != nil {
 		return out, err
 	}
-	defer os.RemoveAll(dir)
-	in, err := openInstance(filepath.Join(dir, "look.duckdb"))
-	if err != nil {
-		return out, err
-	}
-	defer in.close()
-	c, err := in.connect(ctx)
-	if err != nil {
-		return out, classify(ctx, err)
-	}
-	defer c.close()
-	if err := c.openForImport(ctx, in, s.paths, o.Open); err != nil {
-		return out, classify(ctx, err)
-	}
+	defer end()
 	if err := s.describe(ctx, c); err != nil {
 		return out, readError(ctx, err)
 	}
@@ -237,12 +226,17 @@ func (s *source) readAs(ctx context.Context, c *conn, table store.TableRef) erro
 		return err
 	}
 	for _, r := range rows {
-		i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, r[0].(string)) })
-		if t := r[1].(string); i >= 0 && scalar.MatchString(t) {
-			s.types[i], s.as[s.columns[i]] = t, t
-		}
+		s.readColumnAs(r[0].(string), r[1].(string))
 	}
 	return nil
+}
+
+// readColumnAs has one column read by a type of the store's.
+func (s *source) readColumnAs(column, t string) {
+	i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, column) })
+	if i >= 0 && s.text() && scalar.MatchString(t) {
+		s.types[i], s.as[s.columns[i]] = t, t
+	}
 }
 
 // rows is the SELECT of all columns under their names. The alias list renames the file's columns by

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"scrim/internal/sqltext"
+)
+
+// hints are what the DBA told beforehand.
+type hints struct{ schemas, units, public []string }
+
+func (h hints) has(schema string) bool {
+	return len(h.schemas) == 0 || slices.ContainsFunc(h.schemas, func(s string) bool { return strings.EqualFold(s, schema) })
+}
+
+func (h hints) isPublic(t *described) bool {
+	return slices.ContainsFunc(h.public, func(p string) bool { return strings.EqualFold(p, t.name()) })
+}
+
+// proposing makes a proposal for tables.
+type proposing struct {
+	held
+	hints
+	personal                map[string]string // the entity of tables that are protected, or will be
+	keys, policies, budgets []step
+}
+
+// propose makes the statements for the tables that nobody has declared, and the budgets that
+// protected ones and their entities lack: keys first, since they look at rows, then persons, then
+// links.
+func propose(all held, h hints) (out proposal) {
+	p := &proposing{held: all, hints: h, personal: map[string]string{}}
+	rest := p.links(p.declared())
+	p.limits()
+	for _, t := range rest {
+		out.say(t.name()+" has no column that seems to name a person; if its rows tell of none", "CALL dp_public("+t.quoted()+")")
+		out.say("if they do, by the column that names them", "CALL dp_protect("+t.quoted()+", 'COLUMN', 'ENTITY')")
+	}
+	out.steps = slices.Concat(p.keys, p.policies, p.budgets)
+	return out
+}
+
+// declared proposes what a table's own columns and the hints tell, and returns the tables of which
+// they tell nothing.
+func (p *proposing) declared() (rest []*described) {
+	for _, t := range p.tables {
+		if t.state == "protected" {
+			p.personal[t.name()] = t.entity
+		}
+		if t.state != "undeclared" || !p.has(t.schema) {
+			continue
+		}
+		column, entity := t.unit(p.hints)
+		switch {
+		case p.isPublic(t):
+			p.ownKey(t)
+			p.policies = append(p.policies, step{sql: "CALL dp_public(" + t.quoted() + ")", why: "you said that it tells of no person: it is answered exactly"})
+		case column != "":
+			if t.own() == column {
+				p.ownKey(t)
+			}
+			p.personal[t.name()] = entity
+			p.policies = append(p.policies, step{sql: fmt.Sprintf("CALL dp_protect(%s, %s, %s)", t.quoted(), sqltext.Text(column), sqltext.Text(entity)),
+				why: fmt.Sprintf("%s seems to name the %s behind each row", column, entity)})
+		default:
+			rest = append(rest, t)
+		}
+	}
+	return rest
+}
+
+// ownKey proposes a key of the column that seems to identify a table's rows. What is asked is
+// answered without it, too: it is left out where rows have the same.
+func (p *proposing) ownKey(t *described) {
+	if own := t.own(); own != "" && !t.keyed(own) && !t.primary {
+		p.key(t, own, step{why: "joins find one row of it, where the column has each value once", optional: true})
+	}
+}
+
+// key proposes a key, of a text with a length.
+func (p *proposing) key(t *described, column string, s step) {
+	if strings.HasSuffix(t.typeOf(column), "text") {
+		p.keys = append(p.keys, step{sql: t.alter() + " MODIFY " + name(column) + " VARCHAR(768)", optional: s.optional,
+			why: "a key has bounded texts, of 768 characters at most; put less where you know it"})
+	}
+	kind := "PRIMARY KEY"
+	if t.primary {
+		kind = "UNIQUE"
+	}
+	s.sql = t.alter() + " ADD " + kind + " (" + name(column) + ")"
+	p.keys = append(p.keys, s)
+	t.keys, t.primary = append(t.keys, column), true
+}
+
+// links proposes the tables of rest whose persons others have, and returns those without.
+func (p *proposing) links(rest []*described) []*described {
+	for again := true; again; {
+		again = false
+		for i, t := range rest {
+			if p.link(t) {
+				rest, again = slices.Delete(rest, i, i+1), true
+				break
+			}
+		}
+	}
+	return rest
+}
+
+// link proposes the way from a table to its person through another.
+func (p *proposing) link(t *described) bool {
+	column, up, key := t.parent(p.tables, p.personal)
+	if up == nil || !up.keyed(key) && up.state == "protected" { // a key would look at its rows
+		return false
+	}
+	if up.keyed(key) {
+		p.need(up, key)
+	} else {
+		p.key(up, key, step{why: "for the link from " + t.name() + ": a row has one parent"})
+	}
+	p.policies = append(p.policies, step{sql: fmt.Sprintf("CALL dp_link(%s, %s, %s, %s)", t.quoted(), sqltext.Text(column), up.quoted(), sqltext.Text(key)),
+		why: fmt.Sprintf("%s seems to be a row of %s, which has the person", column, up.name())})
+	p.personal[t.name()] = p.personal[up.name()]
+	return true
+}
+
+// need has a proposed key not left out, which a link rests on.
+func (p *proposing) need(t *described, column string) {
+	for i := range p.keys {
+		if s := &p.keys[i]; strings.HasPrefix(s.sql, t.alter()+" ") && strings.Contains(s.sql, name(column)) {
+			s.optional = false
+		}
+	}
+}
+
+// limits proposes budgets in questions a month: of tables that lack one, and of the persons over
+// all of their tables.
+func (p *proposing) limits() {
+	var entities []string
+	for _, t := range p.tables {
+		entity := p.personal[t.name()]
+		if entity == "" || !p.has(t.schema) {
+			continue
+		}
+		if !t.budget {
+			p.budgets = append(p.budgets, step{sql: fmt.Sprintf("CALL dp_set_budget(%s, '*', 8, 2e-6, 'month')", t.quoted()), why: "about 60 questions a month, of everybody together"})
+		}
+		if !p.budgeted[entity] && !slices.Contains(entities, entity) {
+			entities = append(entities, entity)
+		}
+	}
+	for _, e := range entities {
+		p.budgets = append(p.budgets, step{sql: fmt.Sprintf("CALL dp_set_budget(%s, '*', 8, 2e-6, 'month')", sqltext.Text("entity:"+e)),
+			why: "what may be learnt of one " + e + " from all tables together: about 60 questions a month"})
+	}
+}
+
+// schemasOf are the schemas of the tables that are looked at.
+func schemasOf(all []*described, h hints) (out []string) {
+	for _, t := range all {
+		if h.has(t.schema) && !slices.Contains(out, t.schema) {
+			out = append(out, t.schema)
+		}
+	}
+	return out
+}
