@@ -28,19 +28,3 @@ func TestReads(t *testing.T) {
 		}
 	}
 }
-
-func TestIntervalsOfSomeItems(t *testing.T) {
-	l, ok := ParseSelect("SELECT /*+ SET_VAR(dp_epsilon=1) */ YEAR(d) AS y, COUNT(*), AVG(x) a FROM t GROUP BY y")
-	if !ok || len(l.Items) != 3 || l.Items[0] != "YEAR(d) AS y" {
-		t.Fatalf("got %v, %q", ok, l.Items)
-	}
-	want := "SELECT /*+ SET_VAR(dp_epsilon=1) */ YEAR(d) AS y, COUNT(*), AVG(x) a, DP_LOW(COUNT(*)), DP_HIGH(COUNT(*)) FROM t GROUP BY y"
-	if got := l.WithIntervals(1); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for _, query := range []string{"SELECT DISTINCT a FROM t", "SELECT * FROM t", "SELECT 1", "SELECT t.* FROM t", "SHOW TABLES"} {
-		if _, ok := ParseSelect(query); ok {
-			t.Errorf("%s: has a select list", query)
-		}
-	}
-}
