@@ -82,15 +82,14 @@ def chosen(conn: Optional[Connection]) -> Connection:
 
 
 class Result:
-    """One answer: names, types, rows, and how many warnings the server has about it."""
+    """One answer: names, rows, and how many warnings the server has about it."""
 
     def __init__(self, conn: Connection, sql: str) -> None:
         # A plain cursor, whatever class of cursors the connection has: rows are tuples.
         with conn.cursor(pymysql.cursors.Cursor) as c:
             c.execute(sql)
             about = c.description or ()
-            self.columns: list[str] = [d[0] for d in about]
-            self.types: list[int] = [d[1] for d in about]
+            self.columns = [str(d[0]) for d in about]
             self.rows: list[tuple[Any, ...]] = list(c.fetchall()) if about else []
             self.warnings: int = getattr(getattr(c, "_result", None), "warning_count", 0) or 0
 

@@ -54,13 +54,24 @@ def losses(conn: Connection, query: str) -> list[dict[str, Any]]:
     return [r for r in Result(conn, pricing(conn, query)).records() if r["item"] == "budget"]
 
 
-def last_entry(conn: Connection) -> int:
-    """The number of the ledger's last entry that the account sees, 0 where it sees none."""
-    rows = Result(conn, _LAST_ENTRY).rows
-    return int(rows[0][0]) if rows else 0
+class Spent:
+    """What the account is charged from here on. Neither the ledger nor stored answers name a
+    connection: what another session of the account asks meanwhile is among it."""
 
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+        entries = Result(conn, _LAST_ENTRY).rows
+        self._entry = int(entries[0][0]) if entries else 0
+        self._used = Result(conn, "SELECT MAX(last_used) FROM dp.replays").rows[0][0]
 
-def costs(conn: Connection, after: int) -> list[dict[str, Any]]:
-    """The account's charges and stored answers after an entry of the ledger. Entries name no
-    connection: what another session of the account asked meanwhile is among them."""
-    return [{k: v for k, v in r.items() if v is not None} for r in Result(conn, _COSTS % after).records()]
+    def costs(self) -> list[dict[str, Any]]:
+        """A dict for each account that was charged, or whose stored answer was given. A stored
+        answer leaves a new entry in the ledger at its first use in an hour only; at others the list
+        of stored answers says which charge it is of. Both are written a moment after the answer:
+        replay_of is missing where it is asked again at once."""
+        new = Result(self._conn, _COSTS % self._entry).records()
+        if not new:
+            since = "> %s" % self._conn.escape(self._used) if self._used else "IS NOT NULL"
+            of = Result(self._conn, "SELECT DISTINCT ledger_id FROM dp.replays WHERE last_used " + since).rows
+            new = [{"entry": "replay", "replay_of": of[0][0] if len(of) == 1 else None}]
+        return [{k: v for k, v in r.items() if v is not None} for r in new]

@@ -36,6 +36,7 @@ def statements():
         "CALL dp_set_budget('shop.people', '*', 1000, 1e-5, 'never')",
         "CALL dp_set_budget('shop.people', 'default', 500, 1e-5, 'never')",
         "CALL dp_set_budget('shop.visits', '*', 1000, 1e-5, 'never')",
+        "CALL dp_set_budget('shop.visits', 'default', 500, 1e-5, 'never')",
         "CREATE USER 'ann'@'%' IDENTIFIED BY 'a:b/c@d'",
         "GRANT SELECT ON shop.* TO 'ann'@'%'",
     ]

@@ -1,4 +1,5 @@
 import math
+import time
 import warnings
 
 import pymysql
@@ -33,24 +34,35 @@ def test_values_with_their_ends(conn):
 
 
 def test_cost_and_the_entry_of_the_ledger(conn):
-    sql = "SELECT /*+ SET_VAR(dp_epsilon=0.5) */ COUNT(*) AS n FROM people"
+    sql = "SELECT COUNT(*) AS n FROM people WHERE year > 2021"
     left = scrim.budget(conn).remaining_epsilon.max()
     charged, _ = ask(sql, conn)
     cost = charged.attrs["cost"][0]
     assert cost["entry"] == "charge" and cost["account"] == "shop.people" and cost["remaining_epsilon"] < left
     assert charged.attrs["ledger_id"] == cost["ledger_id"] > 0
-    again, _ = ask(sql + ";", conn)
-    assert again.attrs["cost"][0]["entry"] == "replay" and again.attrs["ledger_id"] == charged.attrs["ledger_id"]
+    for _ in range(100):  # which charge a stored answer is of is written a moment later
+        again, _ = ask(sql + ";", conn)
+        assert again.attrs["cost"][0]["entry"] == "replay" and again.attrs["ledger_id"] in (None, charged.attrs["ledger_id"])
+        if again.attrs["ledger_id"]:
+            break
+        time.sleep(0.1)
+    assert again.attrs["ledger_id"] == charged.attrs["ledger_id"]
     assert again.n[0] == charged.n[0] and again.n_low[0] == charged.n_low[0]
 
 
 def test_intervals_never_cost_more(conn):
-    # the interval of a quantile takes a part of its loss: it is not asked for by itself
+    # the interval of a quantile takes a part of its loss, which stays the same in all
     sql = "SELECT COUNT(*) AS n, DP_MEDIAN(minutes) AS m FROM visits"
     df, _ = ask(sql, conn)
     plain = scrim.price(sql, conn)
-    assert set(plain[plain["item"] == "budget"].epsilon) == {df.attrs["cost"][0]["epsilon"]}
-    assert "n_low" in df.columns
+    assert set(plain[plain["item"] == "budget"].rho.dropna()) <= {c["rho"] for c in df.attrs["cost"]}
+    assert {"n_low", "m_low"} <= set(df.columns)
+
+
+def test_hints_stay_where_they_are(conn):
+    df, _ = ask("SELECT /*+ SET_VAR(dp_epsilon=0.1) */ COUNT(*) AS n FROM visits", conn)
+    wide, _ = ask("SELECT /*+ SET_VAR(dp_epsilon=2) */ COUNT(*) AS n FROM visits", conn)
+    assert df.attrs["cost"][0]["rho"] < wide.attrs["cost"][0]["rho"] / 50 and "n_high" in wide.columns
 
 
 def test_level_and_what_the_error_is_made_of(conn):
@@ -102,7 +114,7 @@ def test_a_warning_may_be_an_error(conn):
 
 def test_price_and_budget(conn):
     lines = scrim.price(BY_DEPARTMENT, conn)
-    assert {"budget", "answer"} <= set(lines["item"]) and (lines[lines["item"] == "budget"].epsilon > 0).all()
+    assert {"budget", "answer"} <= set(lines["item"]) and (lines[lines["item"] == "budget"].epsilon.dropna() > 0).any()
     budgets = scrim.budget(conn)
     assert (budgets.account == "shop.people").any() and (budgets.questions_left.dropna() > 0).all()
 
