@@ -42,6 +42,7 @@ def plot(df: pd.DataFrame, x: Optional[str] = None, y: Optional[str] = None, ax:
         ax.plot(at, d["y"], "-o", color=_COLOR, markersize=4, zorder=2)
     else:
         ax.bar(at, d["y"], width=0.7, color=_COLOR, alpha=0.55, zorder=2)
+        ax.set_xlim(-0.6, max(len(d), 1) - 0.4)  # values that are NULL have a place, too
         labels = ["NULL" if pd.isna(k) else str(k) for k in d["x"]]
         long = sum(map(len, labels)) > 60
         ax.set_xticks(at, labels, rotation=35 if long else 0, ha="right" if long else "center")

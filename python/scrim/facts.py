@@ -17,7 +17,7 @@ _LAST_ENTRY = "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1"
 
 _COSTS = """SELECT l.id AS ledger_id, l.entry, l.account_type, l.account, l.epsilon, l.delta, l.pure_epsilon, l.rho,
     l.remaining_epsilon, l.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
-        WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of
+        WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of, l.digest
     FROM dp.ledger l WHERE l.id > %d AND l.principal = CURRENT_USER() AND l.entry IN ('charge', 'replay')
     ORDER BY l.id, l.account_type DESC"""
 
@@ -65,13 +65,20 @@ class Spent:
         self._used = Result(conn, "SELECT MAX(last_used) FROM dp.replays").rows[0][0]
 
     def costs(self) -> list[dict[str, Any]]:
-        """A dict for each account that was charged, or whose stored answer was given. A stored
-        answer leaves a new entry in the ledger at its first use in an hour only; at others the list
-        of stored answers says which charge it is of. Both are written a moment after the answer:
-        replay_of is missing where it is asked again at once."""
+        """A dict for each account that was charged, or whose stored answer was given.
+
+        A charge is in the ledger before its answer is given. The use of a stored answer is written
+        a moment later, and then for the first time in an hour only, so that an entry may be of an
+        earlier statement: the list of stored answers says which was used. replay_of is missing
+        where that does not know it yet, as of an answer that is asked for again at once.
+        """
         new = Result(self._conn, _COSTS % self._entry).records()
-        if not new:
+        charged = [r["digest"] for r in new if r["entry"] == "charge"]
+        if charged:
+            new = [r for r in new if r["digest"] == charged[-1]]
+        else:
             since = "> %s" % self._conn.escape(self._used) if self._used else "IS NOT NULL"
             of = Result(self._conn, "SELECT DISTINCT ledger_id FROM dp.replays WHERE last_used " + since).rows
-            new = [{"entry": "replay", "replay_of": of[0][0] if len(of) == 1 else None}]
-        return [{k: v for k, v in r.items() if v is not None} for r in new]
+            paid = of[0][0] if len(of) == 1 else None
+            new = [r for r in new if r["replay_of"] == paid] or [{"entry": "replay", "replay_of": paid}]
+        return [{k: v for k, v in r.items() if v is not None and k != "digest"} for r in new]

@@ -41,9 +41,11 @@ scrim_plot <- function(d, x = NULL, y = NULL) {
   }
   none <- p[is.na(p$y), ]
   level <- attr(d, "level")
+  if (!line) g <- g + ggplot2::scale_x_discrete(limits = levels(p$key))
+  slanted <- !line && sum(nchar(levels(p$key))) > 60
   g +
     ggplot2::geom_text(data = none, ggplot2::aes(y = edge[["low"]]), label = "NULL", vjust = -0.5, size = 3, colour = "#888888") +
     ggplot2::labs(x = paste(keys, collapse = ", "), y = if (y %in% values && !is.null(level)) sprintf("%s, %g %% intervals", y, 100 * level) else y) +
     ggplot2::theme_minimal() +
-    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = if (!line && sum(nchar(levels(p$key))) > 60) 35 else 0, hjust = if (!line && sum(nchar(levels(p$key))) > 60) 1 else 0.5))
+    ggplot2::theme(axis.text.x = ggplot2::element_text(angle = if (slanted) 35 else 0, hjust = if (slanted) 1 else 0.5))
 }

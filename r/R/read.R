@@ -6,8 +6,8 @@
 # of that at a level, where the server gives them for the same price; both are NA where none is
 # known. The server's remarks are warnings of class scrim_warning with code, text and remedy.
 # attr(d, "cost") is a data frame with a row for each account that was charged, or whose stored
-# answer this is (none at the second use of one in an hour); attr(d, "ledger_id") the ledger's
-# entry; attr(d, "values") the columns with an interval.
+# answer this is; attr(d, "ledger_id") the ledger's entry; attr(d, "values") the columns with an
+# interval.
 scrim_read <- function(con, sql, intervals = TRUE, level = NULL) {
   if (!is.null(level) && !(is.numeric(level) && level > 0 && level < 1)) {
     stop("level: want a number between 0 and 1, have ", format(level))
@@ -21,17 +21,16 @@ scrim_read <- function(con, sql, intervals = TRUE, level = NULL) {
     items <- free_items(con, select, own, level)
     if (length(items)) query <- with_intervals(select, items, level)
   }
-  last <- if (private) last_entry(con)
+  before <- if (private) mark(con)
   d <- ask(con, query)
   told <- if (private) ask(con, "SELECT level, code, message, remedy FROM dp.last_warnings")
   d <- beside(d, items)
   attr(d, "private") <- private
   attr(d, "level") <- if (is.null(level)) 0.95 else level
   if (private) {
-    cost <- costs(con, last)
+    cost <- costs(con, before)
     attr(d, "cost") <- cost
-    entry <- ifelse(is.na(cost$replay_of), cost$ledger_id, cost$replay_of)
-    attr(d, "ledger_id") <- if (length(entry)) entry[1] else NA
+    attr(d, "ledger_id") <- ifelse(is.na(cost$replay_of), cost$ledger_id, cost$replay_of)[1]
     for (i in seq_len(nrow(told))) warning(remark(told[i, ]))
   }
   d
@@ -84,20 +83,39 @@ beside <- function(d, items) {
   d
 }
 
-# last_entry is the number of the ledger's last entry that the account sees, 0 where it sees none.
-last_entry <- function(con) {
+# mark is what the account sees of the ledger and of stored answers before a statement: the number of
+# the last entry, 0 without one, and when a stored answer was used last, NA without one.
+mark <- function(con) {
   id <- ask(con, "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1")$id
-  if (length(id)) id else 0
+  list(entry = if (length(id)) id else 0, used = ask(con, "SELECT CAST(MAX(last_used) AS CHAR) AS used FROM dp.replays")$used)
 }
 
-# costs are the account's charges and stored answers after an entry of the ledger. Entries name no
-# connection: what another session of the account asked meanwhile is among them.
-costs <- function(con, after) {
-  ask(con, sprintf("SELECT l.id AS ledger_id, l.entry, l.account_type, l.account, l.epsilon, l.delta, l.pure_epsilon, l.rho,
+# costs are the account's charges and stored answers after a mark. Neither the ledger nor stored
+# answers name a connection: what another session of the account asked meanwhile is among them. A
+# charge is in the ledger before its answer is given. The use of a stored answer is written a moment
+# later, and for the first time in an hour only: which it was is in the list of stored answers, and
+# NA where that does not know it yet.
+costs <- function(con, before) {
+  new <- ask(con, sprintf("SELECT l.id AS ledger_id, l.entry, l.account_type, l.account, l.epsilon, l.delta, l.pure_epsilon, l.rho,
     l.remaining_epsilon, l.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
-      WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of
+      WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of, l.digest
     FROM dp.ledger l WHERE l.id > %.0f AND l.principal = CURRENT_USER() AND l.entry IN ('charge', 'replay')
-    ORDER BY l.id, l.account_type DESC", after))
+    ORDER BY l.id, l.account_type DESC", before$entry))
+  charged <- new$digest[new$entry == "charge"]
+  if (length(charged)) {
+    new <- new[new$digest == charged[length(charged)], ]
+  } else {
+    since <- if (is.na(before$used)) "IS NOT NULL" else paste0("> '", before$used, "'")
+    of <- ask(con, paste("SELECT DISTINCT ledger_id FROM dp.replays WHERE last_used", since))$ledger_id
+    paid <- if (length(of) == 1) of else NA
+    new <- new[new$replay_of %in% paid, ]
+    if (!nrow(new)) {
+      new[1, ] <- NA
+      new$entry <- "replay"
+      new$replay_of <- paid
+    }
+  }
+  new[setdiff(names(new), "digest")]
 }
 
 # remark is a row of dp.last_warnings as a warning.
