@@ -4,18 +4,18 @@
 //
 //	variables ─▶ [Open] ─▶ [Exporter], an observer of statements ─▶ spans ─▶ OTLP over HTTP
 //
-// A statement is a span, and so is each of its steps. All spans of a statement are made when it has
-// ended, from what the server notes of it anyway ([watch.Event]): none can hold a literal, a text or
-// a value of a table, because an event has none.
+// A statement is a span, and so is each of its steps. All spans of a statement are made when it
+// has ended, from what the server notes of it anyway ([watch.Event]): none can hold a literal, a
+// text or a value of a table, because an event's are without.
 //
 // # What is not told
 //
-//   - The statement's text: its digest, and by which word it begins.
-//   - Times that may follow from rows of persons ([watch.Event.Rows]) finer than a decade, as in the
-//     metrics: a span begins at the lower and ends at the upper end of the decade, in offsets from
-//     the statement's begin, that its begin and end are in. So a step never ends after its statement.
+//   - The statement's text: its digest is, and by which word it begins.
+//   - Times finer than a decade, as in the metrics, but where they follow from public rows alone
+//     ([watch.Event.Public]): of the decades that the begin and the end of a span are in, in offsets
+//     from the statement's begin, it has the outer ends. So no step ends after its statement.
 //   - Reports to collections: their events have no id.
 //
-// go-mysql-server makes spans of its own, which hold texts of statements; it has a tracer that keeps
-// none, and no provider of this process is ever made the global one.
+// go-mysql-server makes spans of its own, which hold texts of statements. Its contexts have a
+// tracer that keeps none, and no provider of this process is ever made the global one.
 package traces

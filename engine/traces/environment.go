@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Wanted reports whether the environment variables ask for traces, and an error where they ask for
+// Wanted reports whether the environment variables ask for traces. An error says that they ask for
 // what there is not. getenv is os.Getenv.
 //
 // Traces are sent where OTEL_TRACES_EXPORTER is otlp, or where it is empty and an endpoint is given.

@@ -88,7 +88,7 @@ var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func statement() watch.Event {
 	return watch.Event{
 		ID: "abc", At: at, Duration: 1500 * time.Millisecond, Principal: "ann@%", Statement: "SELECT COUNT ( * ) FROM t WHERE x = ?", Digest: "d1",
-		Outcome: watch.Answered, Private: true, Charged: 1, Tables: []string{"s.t"}, Charges: []uint64{7}, Rows: true,
+		Outcome: watch.Answered, Private: true, Charged: 1, Tables: []string{"s.t"}, Charges: []uint64{7},
 		Steps: []watch.Step{
 			{Name: "rows", From: 3 * time.Millisecond, To: 1400 * time.Millisecond, Within: -1},
 			{Name: "scan 1 of 1", From: 20 * time.Millisecond, To: 700 * time.Millisecond, Within: 0},
@@ -134,7 +134,7 @@ func TestStepsAreSpansInDecades(t *testing.T) {
 
 func TestTimesOfPublicRowsAreExact(t *testing.T) {
 	e := statement()
-	e.Rows, e.Private = false, false
+	e.Public, e.Private = true, false
 	list, _ := sent(t, nil, e)
 	if got, want := offsets(named(t, list, "scan 1 of 1")), [2]time.Duration{20 * time.Millisecond, 700 * time.Millisecond}; got != want {
 		t.Errorf("got %v, want %v", got, want)

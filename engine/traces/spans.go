@@ -31,7 +31,7 @@ func (e *Exporter) Statement(s watch.Event) {
 	within := make([]context.Context, len(s.Steps))
 	ends := func(d time.Duration) (from, to time.Time) {
 		first, last := d, d
-		if s.Rows {
+		if !s.Public {
 			first, last = watch.Decade(d)
 		}
 		return s.At.Add(first), s.At.Add(last)
@@ -61,7 +61,7 @@ func attributes(s watch.Event) []attribute.KeyValue {
 		attribute.Int64("scrim.connection", int64(s.Client)),
 		attribute.String("scrim.outcome", string(s.Outcome)),
 		attribute.Bool("scrim.private", s.Private),
-		attribute.Bool("scrim.coarse", s.Rows),
+		attribute.Bool("scrim.coarse", !s.Public),
 	}
 	if s.Database != "" {
 		out = append(out, attribute.String("db.namespace", s.Database))

@@ -41,7 +41,7 @@ type Event struct {
 	Steps   []Step   // in the order in which they began
 	Charges []uint64 // the ledger's entries of what was charged
 	Parent  string   // the trace that the client says it is part of, as a W3C traceparent; "" without
-	Rows    bool     // its durations may follow from rows of persons
+	Public  bool     // its durations follow from public rows alone
 }
 
 // Observer is told about statements. It must not block and is called by many goroutines at once.

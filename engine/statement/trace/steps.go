@@ -138,11 +138,10 @@ func (s *steps) tell(e *watch.Event, ctx *sql.Context) {
 		s.list[i].To = e.Duration
 	}
 	e.Steps, e.Charges, e.Parent = slices.Clone(s.list), slices.Clone(s.charges), s.parent
-	e.Rows = true
 	if ctx == nil {
 		return
 	}
 	if own, ok := session.From(ctx); ok {
-		e.Rows = e.Private || own.TouchesProtected() || session.IsDBA(ctx)
+		e.Public = !e.Private && !own.TouchesProtected() && !session.IsDBA(ctx)
 	}
 }

@@ -37,7 +37,7 @@ func TestStepsNest(t *testing.T) {
 	if want := []int{-1, -1, 1, 1, 1, 1}; !slices.Equal(within, want) {
 		t.Errorf("within: got %v, want %v", within, want)
 	}
-	if !slices.Equal(e.Charges, []uint64{7}) || !e.Rows {
+	if !slices.Equal(e.Charges, []uint64{7}) || e.Public {
 		t.Errorf("got %+v", e)
 	}
 }
