@@ -12,8 +12,8 @@
 //
 //   - The statement's text: its digest is, and by which word it begins.
 //   - Times finer than a decade, as in the metrics, but where they follow from public rows alone
-//     ([watch.Event.Public]): of the decades that the begin and the end of a span are in, in offsets
-//     from the statement's begin, it has the outer ends. So no step ends after its statement.
+//     ([watch.Event.Public]). A span has the outer ends of the decades that its begin and its end
+//     are in, counted from the statement's begin. So no step ends after its statement.
 //   - Reports to collections: their events have no id.
 //
 // go-mysql-server makes spans of its own, which hold texts of statements. Its contexts have a

@@ -9,8 +9,8 @@ import (
 // Wanted reports whether the environment variables ask for traces. An error says that they ask for
 // what there is not. getenv is os.Getenv.
 //
-// Traces are sent where OTEL_TRACES_EXPORTER is otlp, or where it is empty and an endpoint is given.
-// The remaining variables are read by OpenTelemetry's own packages.
+// Traces are sent where OTEL_TRACES_EXPORTER is otlp, or where it is empty and an endpoint is
+// given. The remaining variables are read by OpenTelemetry's own packages.
 func Wanted(getenv func(string) string) (bool, error) {
 	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
 		return false, nil
