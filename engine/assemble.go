@@ -126,7 +126,7 @@ func (s *Server) executor() *exec.Executor {
 		Unchanged: s.unchanged,
 		Progress: func(ctx *sql.Context, name string, step, steps int) {
 			processlist.ShowStep(ctx, name, step, steps)
-			trace.Of(ctx).Next(name)
+			trace.Of(ctx).Next(name, step)
 		},
 		Ran: func(ctx *sql.Context, replayed, charged int) { trace.Of(ctx).Ran(replayed, charged) },
 		Lost: func(err error) {

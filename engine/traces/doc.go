@@ -14,6 +14,7 @@
 //   - Times finer than a decade, as in the metrics, but where they follow from public rows alone
 //     ([watch.Event.Public]). A span has the outer ends of the decades that its begin and its end
 //     are in, counted from the statement's begin. So no step ends after its statement.
+//   - How far a private statement came that gave no answer, and what was done again.
 //   - Reports to collections: their events have no id.
 //
 // go-mysql-server makes spans of its own, which hold texts of statements. Its contexts have a

@@ -15,11 +15,13 @@ func TestStepsNest(t *testing.T) {
 	rows := tr.Step("rows")
 	reserve := tr.Step("reserve")
 	reserve()
-	tr.Next("scan 1 of 1")
-	tr.Next("estimates")
+	tr.Charge(6)
+	tr.Next("scan 1 of 1", 1)
+	tr.Next("scan 1 of 1", 1) // again, alone
+	tr.Next("estimates", 2)
 	tr.Ran(0, 1)
 	tr.Charge(7)
-	tr.Next("left open")
+	tr.Next("left open", 1)
 	rows()
 	var e watch.Event
 	tr.steps.tell(&e, nil)
@@ -37,8 +39,25 @@ func TestStepsNest(t *testing.T) {
 	if want := []int{-1, -1, 1, 1, 1, 1}; !slices.Equal(within, want) {
 		t.Errorf("within: got %v, want %v", within, want)
 	}
-	if !slices.Equal(e.Charges, []uint64{7}) || e.Public {
+	if !slices.Equal(e.Charges, []uint64{6, 7}) || e.Public {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// TestHowFarAStatementCameIsNotTold: where a private statement gave no answer.
+func TestHowFarAStatementCameIsNotTold(t *testing.T) {
+	_, tr := New(context.Background(), "SELECT 1")
+	tr.NoteSteps("SELECT 1")
+	rows := tr.Step("rows")
+	tr.Charge(6)
+	tr.Next("scan 1 of 2", 1)
+	tr.Step("inner")()
+	tr.Next("scan 2 of 2", 2)
+	rows()
+	e := watch.Event{Private: true, Outcome: watch.TimedOut}
+	tr.steps.tell(&e, nil)
+	if len(e.Steps) != 2 || e.Steps[0].Name != "rows" || e.Steps[1].Name != "inner" || e.Steps[1].Within != 0 {
+		t.Errorf("got %+v", e.Steps)
 	}
 }
 
@@ -78,7 +97,7 @@ func TestStepsCostNothingWhereNobodyWantsThem(t *testing.T) {
 	for _, tr := range []*Trace{tr, nil} {
 		if n := testing.AllocsPerRun(100, func() {
 			tr.Step("parse")()
-			tr.Next("scan 1 of 1")
+			tr.Next("scan 1 of 1", 1)
 			tr.Charge(7)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
