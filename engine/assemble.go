@@ -116,7 +116,7 @@ func (s *Server) assemble() error {
 func (s *Server) executor() *exec.Executor {
 	return &exec.Executor{
 		Store:     s.store,
-		Account:   s.monitor.Account(s.ledger),
+		Account:   trace.NotingAccount{Account: s.monitor.Account(s.ledger)},
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Roles:     session.Roles,
@@ -124,8 +124,11 @@ func (s *Server) executor() *exec.Executor {
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Spill:     s.spill,
 		Unchanged: s.unchanged,
-		Progress:  processlist.ShowStep,
-		Ran:       func(ctx *sql.Context, replayed, charged int) { trace.Of(ctx).Ran(replayed, charged) },
+		Progress: func(ctx *sql.Context, name string, step, steps int) {
+			processlist.ShowStep(ctx, name, step, steps)
+			trace.Of(ctx).Next(name, step)
+		},
+		Ran: func(ctx *sql.Context, replayed, charged int) { trace.Of(ctx).Ran(replayed, charged) },
 		Lost: func(err error) {
 			s.log.Warn().Str("type", mysqlerr.ErrorType(err)).Msg("an answer was not kept for replays")
 		},

@@ -91,6 +91,8 @@ type Config struct {
 
 	// Observers are told about every statement that ended.
 	Observers watch.Observers
+	// Steps makes the server note the steps of statements for them.
+	Steps bool
 
 	// Logger receives the operators' log. It never receives values of rows.
 	Logger zerolog.Logger

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"scrim/engine"
+	"scrim/engine/traces"
 )
 
 // passwordVariable names the environment variable with the password of a new directory's root.
@@ -33,7 +34,10 @@ file of --config (max-connections = 256). Flags go before the environment, and t
 checked before anything is opened, and all problems are told at once; scrim config check does only that.
 
 SIGHUP reads the file, the certificate and its key again. What can change while the server runs does (scrim
-config example says what), or nothing does where something is wrong; the log says which.`,
+config example says what), or nothing does where something is wrong; the log says which.
+
+The standard environment variables of OpenTelemetry make it send traces, by HTTP and protobuf: OTEL_TRACES_EXPORTER=otlp
+with OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER and the rest. Without them it sends none.`,
 		Example: `  ` + passwordVariable + `='choose one' scrim serve --data /var/lib/scrim --listen 127.0.0.1:3307
   scrim serve --data /var/lib/scrim --listen :3307 --tls-cert cert.pem --tls-key key.pem --require-tls
   scrim serve --config /etc/scrim/scrim.toml`,
@@ -58,6 +62,14 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	l.Logger = newLogger(s.err, l.options)
 	for _, note := range l.notes {
 		l.Logger.Warn().Msg(note)
+	}
+	spans, err := traces.Open(ctx, os.Getenv, l.Logger)
+	if err != nil {
+		return err
+	}
+	if spans != nil {
+		defer spans.Close()
+		l.Observers, l.Steps = append(l.Observers, spans), true
 	}
 	srv, err := engine.Open(l.Config)
 	if err != nil {

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"net/http"
 	"sync"
 	"time"
@@ -13,10 +12,6 @@ import (
 	"scrim/engine/watch"
 	"scrim/internal/panics"
 )
-
-// buckets are the upper ends, in seconds, of the buckets of durations: a decade each, on purpose.
-// See the package documentation.
-var buckets = []float64{0.01, 0.1, 1, 10, 60}
 
 // commitBuckets are finer: a commit's time depends on the disk and on no row.
 var commitBuckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5}
@@ -48,7 +43,7 @@ func New(s Sources) *Metrics {
 			Name: "scrim_refusals_total", Help: "Refused statements, by the code of the refusal in dp.errors or the rule.",
 		}, []string{"cause"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "scrim_statement_seconds", Help: "How long statements took. Each is counted and summed as the end of its bucket.", Buckets: buckets,
+			Name: "scrim_statement_seconds", Help: "How long statements took. Each is counted and summed as the end of its bucket.", Buckets: decades(),
 		}, []string{"kind"}),
 		releases: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "scrim_releases_total", Help: "Releases of answered statements: charged to budgets, or replays of stored answers at no cost.",
@@ -101,7 +96,7 @@ func (m *Metrics) Statement(e watch.Event) {
 		kind = "private"
 	}
 	m.statements.WithLabelValues(kind, string(e.Outcome)).Inc()
-	m.seconds.WithLabelValues(kind).Observe(coarse(e.Duration.Seconds()))
+	m.seconds.WithLabelValues(kind).Observe(coarse(e.Duration))
 	if e.Outcome == watch.Refused {
 		m.refusals.WithLabelValues(m.causes.known(e.Cause)).Inc()
 	}
@@ -129,14 +124,19 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// coarse rounds seconds up to the end of their bucket, and beyond the last one to whole minutes.
-func coarse(seconds float64) float64 {
-	for _, b := range buckets {
-		if seconds <= b {
-			return b
-		}
+// decades are the upper ends, in seconds, of the buckets of durations. See the package
+// documentation.
+func decades() (out []float64) {
+	for _, d := range watch.Decades {
+		out = append(out, d.Seconds())
 	}
-	return 60 * math.Ceil(seconds/60)
+	return out
+}
+
+// coarse rounds a duration up to the end of its decade, in seconds.
+func coarse(d time.Duration) float64 {
+	_, to := watch.Decade(d)
+	return to.Seconds()
 }
 
 // words bounds the values of a label: the first limit different ones are kept, the others become

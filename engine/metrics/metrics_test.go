@@ -172,8 +172,8 @@ func TestSeriesAreBounded(t *testing.T) {
 }
 
 func TestCoarse(t *testing.T) {
-	for seconds, want := range map[float64]float64{0: 0.01, 0.01: 0.01, 0.011: 0.1, 0.5: 1, 59: 60, 61: 120, 121: 180} {
-		if got := coarse(seconds); got != want {
+	for seconds, want := range map[float64]float64{0: 0.01, 0.01: 0.01, 0.011: 0.1, 0.5: 1, 59: 60, 60: 60, 61: 120, 120: 120, 121: 180} {
+		if got := coarse(time.Duration(seconds * float64(time.Second))); got != want {
 			t.Errorf("%v: got %v, want %v", seconds, got, want)
 		}
 	}

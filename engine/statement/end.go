@@ -18,6 +18,9 @@ import (
 // begin notes a statement that is about to run, for which the audit log must have a place.
 func (h *Handler) begin(ctx context.Context, c *mysql.Conn, text string) (context.Context, *trace.Trace, error) {
 	ctx, t := trace.New(store.ForAccount(ctx, session.PrincipalOf(c)), text)
+	if h.Steps {
+		t.NoteSteps(text)
+	}
 	var err error
 	if t.Place, err = h.admit(); err != nil {
 		return ctx, t, h.end(nil, c, t, err)

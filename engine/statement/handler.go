@@ -37,6 +37,7 @@ type Handler struct {
 	Inbox       *inbox.Database
 	Errors      *mysqlerr.Translator
 	Observe     func(watch.Event) // is told about every statement that ended
+	Steps       bool              // observers are told the steps of statements
 	Audit       *audit.Log        // nil without an audit log
 	Connections func() int        // how many are open
 	Since       time.Time         // the start of the server

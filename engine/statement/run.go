@@ -112,6 +112,7 @@ func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutof
 
 // read parses a statement and checks it.
 func (h *Handler) read(ctx *sql.Context, cmd command) (s sqlparser.Statement, text, rest string, err error) {
+	defer trace.Of(ctx).Step("parse")()
 	if s, text, rest, err = h.parse(ctx, cmd); err == nil {
 		err = h.check(ctx, text, s)
 	}
@@ -171,10 +172,13 @@ func interrupted(ctx context.Context, err error) error {
 
 // answer runs the statement and sends the result.
 func (h *Handler) answer(ctx *sql.Context, c *mysql.Conn, query string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr, more bool, send wire.Send) error {
+	planned := trace.Of(ctx).Step("plan")
 	schema, rows, err := queries{h.Engine}.begin(ctx, query, parsed, bindings)
+	planned()
 	if err != nil {
 		return err
 	}
+	defer trace.Of(ctx).Step("rows")()
 	last, err := result.Spool(tables.AsText(ctx, rows), schema, rows, func(r *sqltypes.Result) error { return send(r, more) })
 	if err != nil {
 		return err

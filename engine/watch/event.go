@@ -36,6 +36,12 @@ type Event struct {
 	// charged.
 	Replayed, Charged int
 	Tables            []string // protected tables that it touches, schema.table
+
+	// Where the server notes steps:
+	Steps   []Step   // in the order in which they began
+	Charges []uint64 // the ledger's entries of what was charged
+	Parent  string   // the trace that the client says it is part of, as a W3C traceparent; "" without
+	Public  bool     // its durations follow from public rows alone
 }
 
 // Observer is told about statements. It must not block and is called by many goroutines at once.

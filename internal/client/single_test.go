@@ -1,9 +1,6 @@
 package client
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
 func TestSingle(t *testing.T) {
 	for text, want := range map[string]bool{
@@ -28,45 +25,6 @@ func TestReads(t *testing.T) {
 	} {
 		if got := Reads(query); got != want {
 			t.Errorf("Reads(%q): got %v, want %v", query, got, want)
-		}
-	}
-}
-
-func TestIntervalsOfSomeItems(t *testing.T) {
-	l, ok := ParseSelect("SELECT /*+ SET_VAR(dp_epsilon=1) */ YEAR(d) AS y, COUNT(*), AVG(x) a FROM t GROUP BY y")
-	if !ok || len(l.Items) != 3 || l.Items[0] != "YEAR(d) AS y" {
-		t.Fatalf("got %v, %q", ok, l.Items)
-	}
-	want := "SELECT /*+ SET_VAR(dp_epsilon=1) */ YEAR(d) AS y, COUNT(*), AVG(x) a, DP_LOW(COUNT(*)), DP_HIGH(COUNT(*)) FROM t GROUP BY y"
-	if got := l.WithIntervals(1); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	for _, query := range []string{"SELECT DISTINCT a FROM t", "SELECT * FROM t", "SELECT 1", "SELECT t.* FROM t", "SHOW TABLES"} {
-		if _, ok := ParseSelect(query); ok {
-			t.Errorf("%s: has a select list", query)
-		}
-	}
-}
-
-// TestIntervalsOfWhatHasThem: all items that are made of calls at once where that is the same, else
-// those of which it is so one by one, and none where these are not together.
-func TestIntervalsOfWhatHasThem(t *testing.T) {
-	l, ok := ParseSelect("SELECT city, COUNT(*), UPPER(name), AVG(x) FROM v")
-	if !ok {
-		t.Fatal("not parsed")
-	}
-	for _, c := range []struct {
-		name string
-		same func(items ...int) bool
-		want []int
-	}{
-		{"all", func(...int) bool { return true }, []int{1, 2, 3}},
-		{"aggregates", func(items ...int) bool { return !slices.Contains(items, 2) }, []int{1, 3}},
-		{"each but not together", func(items ...int) bool { return len(items) == 1 && items[0] != 2 }, nil},
-		{"none", func(...int) bool { return false }, []int{}},
-	} {
-		if got := l.Intervals(c.same); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
 }

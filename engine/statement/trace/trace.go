@@ -34,6 +34,8 @@ type Trace struct {
 	tables            []string
 
 	reports bool // it brings reports to a collection
+
+	steps *steps // nil where nobody wants to know
 }
 
 // New begins the trace of a statement; Of finds it in contexts made from the one that is returned.
@@ -100,6 +102,7 @@ func (t *Trace) Ran(replayed, charged int) {
 	defer t.mu.Unlock()
 	t.replayed += replayed
 	t.charged += charged
+	t.steps.endLast()
 }
 
 // BringsReports tells whether the statement brought reports to a collection.
@@ -119,6 +122,7 @@ func (t *Trace) Event(c *mysql.Conn, ctx *sql.Context, cause, public error) watc
 		e.Database = ctx.GetCurrentDatabase()
 	}
 	e.Outcome, e.Cause = ending(cause)
+	t.steps.tell(&e, ctx)
 	if own, ok := mysqlerr.AsSQLError(public); ok {
 		e.Errno, e.SQLState = own.Num, own.State
 	}

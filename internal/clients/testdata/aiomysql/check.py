@@ -1,6 +1,6 @@
 import asyncio
 import aiomysql
-from scrim import *
+from matrix import *
 
 loop = asyncio.new_event_loop()
 asyncio.set_event_loop(loop)

@@ -1,5 +1,5 @@
 import io
-from scrim import *
+from matrix import *
 import django
 from django.conf import settings
 

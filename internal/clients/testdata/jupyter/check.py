@@ -1,7 +1,7 @@
 """Executes a notebook of pandas cells and takes the checks from the cells' outputs."""
 import subprocess
 import nbformat
-from scrim import *
+from matrix import *
 
 SETUP = '''
 import os, json

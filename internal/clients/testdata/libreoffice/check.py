@@ -3,7 +3,7 @@ import subprocess
 import time
 import uno
 from com.sun.star.beans import PropertyValue
-from scrim import *
+from matrix import *
 
 office = subprocess.Popen(["soffice", "--headless", "--norestore", "--nologo", "--nofirststartwizard",
                            "-env:UserInstallation=file://" + os.path.abspath("profile"),

@@ -1,6 +1,6 @@
 import MySQLdb
 import MySQLdb.cursors
-from scrim import *
+from matrix import *
 
 db = MySQLdb.connect(db=DB, charset="utf8mb4", **LOGIN)
 

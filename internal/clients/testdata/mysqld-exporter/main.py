@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from scrim import *
+from matrix import *
 
 # The collectors that are on by default, and what may be asked of a server without InnoDB's statistics.
 MORE = ["info_schema.processlist", "info_schema.tables", "mysql.user", "auto_increment.columns", "binlog_size",

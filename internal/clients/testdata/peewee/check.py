@@ -1,6 +1,6 @@
 import peewee as pw
 from playhouse.reflection import generate_models
-from scrim import *
+from matrix import *
 
 db = pw.MySQLDatabase(DB, charset="utf8mb4", **LOGIN)
 db.connect()

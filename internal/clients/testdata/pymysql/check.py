@@ -1,5 +1,5 @@
 import pymysql
-from scrim import *
+from matrix import *
 
 db = pymysql.connect(database=DB, charset="utf8mb4", **LOGIN)
 

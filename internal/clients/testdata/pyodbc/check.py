@@ -1,6 +1,6 @@
 import platform
 import pyodbc
-from scrim import *
+from matrix import *
 
 driver = "/usr/lib/%s-linux-gnu/odbc/libmaodbc.so" % platform.machine()
 

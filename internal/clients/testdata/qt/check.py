@@ -1,6 +1,6 @@
 from PyQt5.QtCore import QCoreApplication, QDate, QDateTime
 from PyQt5.QtSql import QSql, QSqlDatabase, QSqlQuery, QSqlTableModel
-from scrim import *
+from matrix import *
 
 app = QCoreApplication([])
 db = QSqlDatabase.addDatabase("QMYSQL")

@@ -56,4 +56,13 @@ check("extra:dbplyr, join with a public table", function() {
 })
 check("extra:dbplyr, head of the protected table refused", function() grepl("ggregate", refused(function() people() %>% head(5) %>% collect())))
 check("extra:dbExistsTable", function() dbExistsTable(db, "products") && !dbExistsTable(db, "nothing"))
+check("extra:this repository's package, its own tests", function() {
+  lib <- file.path(getwd(), "lib")
+  dir.create(lib)
+  run <- function(program, ...) system2(file.path(R.home("bin"), program), c(...), stdout = TRUE, stderr = TRUE)
+  said <- run("R", "CMD", "INSTALL", "--no-test-load", "-l", lib, file.path(env("MODULE"), "r"))
+  Sys.setenv(R_LIBS = lib)
+  said <- c(said, run("Rscript", file.path(env("MODULE"), "r", "tests", "tests.R")))
+  if (identical(tail(said, 1), "ok")) TRUE else { writeLines(said); "failed: see above" }
+})
 invisible(dbDisconnect(db))

@@ -1,7 +1,7 @@
 import pandas as pd
 import sqlalchemy as sa
 from sqlalchemy import func, select
-from scrim import *
+from matrix import *
 
 
 def engine(user, password):

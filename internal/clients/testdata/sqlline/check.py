@@ -1,6 +1,6 @@
 import re
 import subprocess
-from scrim import *
+from matrix import *
 
 with open("login.properties", "w") as f:
     f.write("url=jdbc:mariadb://%s:%d/%s\ndriver=org.mariadb.jdbc.Driver\nuser=%s\npassword=%s\n" % (HOST, PORT, DB, USER, PASSWORD))

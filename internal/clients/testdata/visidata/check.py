@@ -3,7 +3,7 @@ import subprocess
 import urllib.parse
 import visidata
 from visidata.loaders import mysql
-from scrim import *
+from matrix import *
 
 url = "mysql://%s:%s@%s:%d/%s" % (USER, PASSWORD, HOST, PORT, DB)
 
