@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/internal/mcp"
+	"scrim/internal/release"
 )
 
 // toolServer is what scrim mcp was told.
@@ -100,7 +101,7 @@ func (m *toolServer) options(ctx context.Context, s streams) (o mcp.Options, err
 	if _, err := mcp.Admit(ctx, db); err != nil {
 		return o, fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err)
 	}
-	return mcp.Options{Connector: connector, Version: version, Rows: m.rows, Bytes: m.bytes, Timeout: m.timeout}, nil
+	return mcp.Options{Connector: connector, Version: release.Version, Rows: m.rows, Bytes: m.bytes, Timeout: m.timeout}, nil
 }
 
 // openWriter is a stream that stays open.

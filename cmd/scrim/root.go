@@ -6,10 +6,9 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-)
 
-// version is what `scrim --version` prints.
-const version = "0.1.0"
+	"scrim/internal/release"
+)
 
 // streams are a command's standard streams.
 type streams struct {
@@ -33,7 +32,7 @@ func rootCommand(s streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "scrim",
 		Short:         "A MySQL-wire server that answers SQL with differential privacy over DuckDB",
-		Version:       version,
+		Version:       release.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -42,7 +41,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	for _, command := range []func(streams) *cobra.Command{
 		serveCommand, configCommand, importCommand, protectCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
-		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand,
+		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand, versionCommand, manCommand,
 	} {
 		root.AddCommand(command(s))
 	}
