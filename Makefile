@@ -2,7 +2,7 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench everyday docs console check tools bin/scrim-bench
+.PHONY: build test demo bench everyday docs console dist check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
@@ -30,6 +30,10 @@ docs: build
 # console builds the console's script anew from its sources and the pinned packages of npm.
 console:
 	cd engine/console/web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+
+# dist builds what is shipped, into dist/: archives and Debian packages for linux on amd64 and arm64.
+dist: tools
+	deploy/dist.sh $(ARGS)
 
 tools:
 	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }
