@@ -8,6 +8,7 @@
 # It needs Go, C and C++ compilers for each platform, git, jq, and dpkg-deb for the packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+root=$PWD
 arches=${ARCHES:-amd64 arm64}
 mkdir -p "${1:-dist}"
 dist=$(cd "${1:-dist}" && pwd)
@@ -113,12 +114,12 @@ rm -f SHA256SUMS
 made=()
 for arch in $arches; do
   compilers "$arch"
-  (cd "$OLDPWD" && tree "$arch")
+  (cd "$root" && tree "$arch")
   name=scrim-$version-linux-$arch
   tar --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" -c "$name" | gzip -n >"$name.tar.gz"
   made+=("$name.tar.gz")
   if command -v dpkg-deb >/dev/null; then
-    "$OLDPWD/deploy/deb.sh" "$work/$name" "$arch" "$version" "scrim_${version}_$arch.deb"
+    "$root/deploy/deb.sh" "$work/$name" "$arch" "$version" "scrim_${version}_$arch.deb"
     made+=("scrim_${version}_$arch.deb")
   else
     echo "without dpkg-deb there is no Debian package"

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"scrim/internal/release"
 	"scrim/internal/shell"
 )
 
@@ -101,7 +102,7 @@ func (a *asking) run(ctx context.Context, s streams) (err error) {
 	}
 	defer func() { err = errors.Join(err, sh.Close()) }()
 	if !script {
-		fmt.Fprintln(s.err, `scrim `+version+`; \help lists the commands, Ctrl-D leaves`)
+		fmt.Fprintln(s.err, `scrim `+release.Version+`; \help lists the commands, Ctrl-D leaves`)
 		return sh.Talk(ctx)
 	}
 	if sh.Script(ctx, text) != nil {
