@@ -33,8 +33,10 @@ compilers() {
   *) echo "no package of DuckDB's library is known here for $1: want amd64 or arm64"; exit 1 ;;
   esac
   CC=$triple-gcc CXX=$triple-g++
-  command -v $CC >/dev/null && command -v $CXX >/dev/null ||
-    { echo "building for $1 needs $CC and $CXX (on Debian: apt-get install gcc-${triple/_/-} g++-${triple/_/-})"; exit 1; }
+  if ! command -v "$CC" >/dev/null || ! command -v "$CXX" >/dev/null; then
+    echo "building for $1 needs $CC and $CXX (on Debian: apt-get install gcc-${triple/_/-} g++-${triple/_/-})"
+    exit 1
+  fi
 }
 
 # program ARCH FILE: builds it. DuckDB, libstdc++ and libgcc are linked in; of the system it needs glibc alone. The library of
