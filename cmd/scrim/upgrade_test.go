@@ -13,9 +13,10 @@ import (
 	"testing"
 )
 
-// TestUpgrade opens a data directory as the program of 2026-11-22 left it (e0d5e98f, more than 700 commits
-// ago), which had no checkpoints, no archives and no index: what was spent is spent, answers
-// come back, policies hold, and the ledger verifies before and after. How it was made is in testdata/files/SOURCE.md.
+// TestUpgrade opens a data directory as the program of 2026-11-22 left it (e0d5e98f, more than 700
+// commits ago), which had no checkpoints, no archives and no index: what was spent is spent,
+// answers come back, policies hold, and the ledger verifies before and after. How it was made is
+// in testdata/files/SOURCE.md.
 func TestUpgrade(t *testing.T) {
 	dir := unpacked(t, "testdata/files/directory-2026-11-22.tar.gz")
 	verifyLedger(t, dir)
