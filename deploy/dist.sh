@@ -107,6 +107,8 @@ host=$(go env GOHOSTARCH)
 for arch in $arches; do program "$arch" "$work/scrim-$arch"; done
 [ -e "$work/scrim-$host" ] || program "$host" "$work/scrim-$host"
 duckdbVersion=$("$work/scrim-$host" version --json | jq -r .duckdb)
+[ "$("$work/scrim-$host" version --json | jq -r .commit)" = "$commit" ] ||
+  { echo "the program does not know its commit: Go notes it in a clone, and not in a further worktree of git's"; exit 1; }
 "$work/scrim-$host" man "$work/man/man1"
 mkdir "$work/completions"
 for shell in bash zsh fish; do "$work/scrim-$host" completion $shell >"$work/completions/scrim.$shell"; done
