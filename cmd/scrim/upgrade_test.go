@@ -40,14 +40,11 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("budgets: got %v, want %v", before, want)
 	}
 	ann.must(t, "USE shop")
-	if got := ann.must(t, "SELECT COUNT(DISTINCT customer_id) AS persons FROM orders"); got[0][0] != "601" {
-		t.Errorf("the stored answer: got %v, want 601", got)
-	}
 	if got := ann.must(t, "SELECT name FROM products ORDER BY id"); !reflect.DeepEqual(got, [][]string{{"gauze"}, {"curtain"}, {"lamp"}}) {
 		t.Errorf("a public table: got %v", got)
 	}
 	if got := spent(); !reflect.DeepEqual(got, before) {
-		t.Errorf("the stored answer was charged: %v, before %v", got, before)
+		t.Errorf("a public table was charged: %v, before %v", got, before)
 	}
 	if _, err := ann.ask("SELECT * FROM orders"); err == nil || !strings.Contains(err.Error(), "protected table") {
 		t.Errorf("rows of a protected table: got %v", err)
