@@ -2,7 +2,7 @@
 TAGS := gms_pure_go
 ARGS ?=
 
-.PHONY: build test demo bench everyday docs console page check tools bin/scrim-bench
+.PHONY: build test demo bench everyday docs console page dist check tools bin/scrim-bench
 
 build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
@@ -34,6 +34,10 @@ console:
 # page builds the script of the page behind contributors' links anew from typescript/ and the pinned packages of npm.
 page:
 	cd typescript && npm ci --ignore-scripts --no-audit --no-fund && npm run page
+
+# dist builds what is shipped, into dist/: archives and Debian packages for linux on amd64 and arm64.
+dist: tools
+	deploy/dist.sh $(ARGS)
 
 tools:
 	@command -v go >/dev/null || { echo "scrim needs Go 1.26 or newer: https://go.dev/dl/"; exit 1; }

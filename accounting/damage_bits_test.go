@@ -184,7 +184,7 @@ func refusesInWords(err error) bool {
 		ErrOlder: "--accept-ledger-of", ErrMissing: "backup", ErrLocked: repairLocked,
 	} {
 		if errors.Is(err, sentinel) {
-			return strings.Contains(err.Error(), remedy)
+			return strings.Contains(err.Error(), remedy) || sentinel == ErrVersion && strings.Contains(err.Error(), repairOldForm)
 		}
 	}
 	return false

@@ -182,6 +182,13 @@ func TestNotThisLedger(t *testing.T) {
 		c.files(path)
 		refusedUnchanged(t, c.name, path, c.want)
 	}
+	for format, remedy := range map[string]string{"scrim ledger 2": repairOldForm, "scrim ledger 5": repairVersion} {
+		l, err := Open(edited(t, from, set(formatKey, []byte(format))), Options{DirectoryID: testDirectory})
+		if err == nil || !strings.Contains(err.Error(), remedy) {
+			l.Close()
+			t.Errorf("%s: got %v, want the remedy %q", format, err, remedy)
+		}
+	}
 	// A directory that is not new makes no ledger, whether it may or not.
 	path := edited(t, from, nothing)
 	ok(t, os.Remove(path))

@@ -57,7 +57,7 @@ func (l *Ledger) identify(tx *bolt.Tx) (h chain.Head, check, base []byte, err er
 		return h, nil, nil, errors.New("not a ledger")
 	}
 	if v := string(meta.Get(formatKey)); v != chain.Format && v != chain.ArchivedFormat {
-		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, chain.Format, repairVersion)
+		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, chain.Format, versionRepair(v))
 	}
 	if v := meta.Get(directoryKey); string(v) != l.directory {
 		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrForeign, l.path, v, l.directory, repairForeign)

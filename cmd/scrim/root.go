@@ -41,7 +41,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetErr(s.err)
 	for _, command := range []func(streams) *cobra.Command{
 		serveCommand, configCommand, importCommand, protectCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
-		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand,
+		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand, versionCommand, manCommand,
 	} {
 		root.AddCommand(command(s))
 	}

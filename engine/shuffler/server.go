@@ -11,10 +11,11 @@ import (
 	"scrim/engine/intake"
 	"scrim/engine/wire"
 	"scrim/internal/durable"
+	"scrim/internal/release"
 )
 
 // version is what the shuffler calls itself to clients: some want a number of MySQL's.
-const version = "8.0.36-scrim-shuffler"
+const version = "8.0.36-scrim-shuffler-" + release.Version
 
 // maxPacket bounds a statement: a bundle, in hex, with room.
 const maxPacket = 16 << 20

@@ -4,10 +4,12 @@ package version
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
+
+	"scrim/internal/release"
 )
 
-// Number is the server's version: MySQL 8.0, which is what clients adapt to.
-const Number = "8.0.36-scrim"
+// Number is the server's version: MySQL 8.0, which is what clients adapt to, and the product's own.
+const Number = "8.0.36-scrim-" + release.Version
 
 // Comment is the value of @@version_comment.
 const Comment = "Scrim, differentially private SQL"
