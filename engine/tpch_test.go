@@ -180,9 +180,9 @@ func TestTPCHOfTwoEntities(t *testing.T) {
 	root.exec("USE tpch", "SET dp_raw = ON")
 	ann := i.analyst(root, "ann", "tpch")
 	ann.exec("USE tpch", "SET dp_rho = 1000")
+	const keys, rows, decide = "can be grouped by public keys only", "would return rows of a protected table", "would let rows of one person decide about rows of another"
 	refusals := map[string]string{
-		"q01": "can be grouped by public keys only", "q02": "protected", "q03": "", "q04": "", "q09": "can be grouped by public keys only", "q10": "LIMIT would return rows of a protected table.",
-		"q15": "", "q18": "LIMIT would return rows of a protected table.", "q20": "", "q21": "",
+		"q01": keys, "q02": rows, "q03": keys, "q04": decide, "q09": keys, "q10": keys, "q15": keys, "q18": keys, "q20": rows, "q21": decide,
 	}
 	for _, q := range tpch.Queries() {
 		t.Run(q.Name, func(t *testing.T) {
@@ -197,8 +197,8 @@ func TestTPCHOfTwoEntities(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), about) {
 				t.Errorf("got %v, want the refusal %q", err, about)
 			}
-			t.Log(err)
-			asked{within: 0.25, null: true}.compare(t, ann.query(q.InsteadBoth), root.query(q.InsteadBoth), len(q.InsteadBothValues))
+			groups := strings.Contains(q.InsteadBoth, "GROUP BY") // some of few persons
+			asked{within: 0.25, null: groups}.compare(t, ann.query(q.InsteadBoth), root.query(q.InsteadBoth), len(q.InsteadBothValues))
 		})
 	}
 }
