@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"math/big"
+	"slices"
 	"sort"
 
 	"scrim/engine/estimator"
@@ -11,8 +12,8 @@ import (
 	"scrim/engine/estimator/noise"
 )
 
-// FinerShare is the share of a loss that the finer counts have where they are asked for, and the
-// sum has where they are not.
+// FinerShare is the share of a loss that finer counts have where they are asked for. Where they are
+// not the sum has it.
 const FinerShare = 0.06
 
 const (
@@ -122,30 +123,28 @@ func edgesOf(low, high int) []int64 {
 // at is the choice by finer counts with noise of standard deviation doubt, of edges. What octaves
 // above hold is told by the laws.
 func (c Choice) at(edges []int64, noisy []float64, doubt, sigma, step float64) Choice {
-	s, last := c.side, len(edges)-1
-	persons := descending(noisy, doubt)
-	top := float64(edges[last])
-	whole := min(sort.SearchFloat64s(s.radii, top-0.5), len(s.radii)-1)
-	above, parts := s.cutOf(whole, step)
-	beyond := s.beyond(whole)
-	end, cut, off := c.Low+c.High, c.above+c.below, 0.0 // one of both ends is 0
-	best := gainFiner * math.Hypot(sigma*float64(end), cut)
-	chosen := c
+	side, last := c.side, len(edges)-1
+	persons, top := descending(noisy, doubt), float64(edges[last])
+	whole := min(sort.SearchFloat64s(side.radii, top-0.5), len(side.radii)-1)
+	above, parts := side.cutOf(whole, step)
+	beyond := side.beyond(whole)
+	end := c.Low + c.High // one of both is 0
+	best, chosen := gainFiner*math.Hypot(sigma*float64(end), c.above+c.below), c
 	for k := last; k > 0; k-- {
-		r := float64(edges[k])
 		if edges[k] >= end {
 			continue
 		}
+		r := float64(edges[k])
 		smooth, seen, variance := 0.0, 0.0, 0.0
 		for j := k + 1; j <= last; j++ {
 			d := (float64(edges[j])+float64(edges[j-1]+1))/2 - r
 			smooth, seen, variance = smooth+persons[j]*d, seen+noisy[j]*d, variance+d*d
 		}
-		off = doubt * math.Sqrt(variance)
+		off := doubt * math.Sqrt(variance)
 		if seen > clearFiner*off {
 			smooth = max(smooth, seen)
 		}
-		cut = smooth + above + beyond*(top-r)
+		cut := smooth + above + beyond*(top-r)
 		if risk := math.Hypot(sigma*r, cut); risk < best {
 			best = risk
 			gained := []estimator.CutPart{{Weight: 1, Mean: (cut - above) * step, StdDev: off * step}}
@@ -178,10 +177,11 @@ func (s *side) beyond(at int) float64 {
 }
 
 // descending are counts without their noise as far as it makes them rise again above the fullest
-// one: neighbours that rise are taken together, what is under 0 is none.
+// one: neighbours that rise are taken together, and what is together under a standard deviation of
+// their noise, doubt of each, is none.
 func descending(noisy []float64, doubt float64) []float64 {
 	mode := fullest(noisy[1:]) + 1
-	out := append([]float64(nil), noisy...)
+	out := slices.Clone(noisy)
 	type block struct{ sum, n float64 }
 	var blocks []block
 	for _, x := range noisy[mode:] {
