@@ -25,8 +25,8 @@ const (
 const doubleStep = 1.0 / (1 << 20)
 
 // wideScale is the number of decimals of a quotient whose type has too many digits before the point
-// for any, as x / 1000 of an INT has 20: they say nothing of its values. These are clamped at 1.1e13
-// for that; with no decimals, quotients under 1/2 would be 0.
+// for any, as x / 1000 of an INT has 20: they say nothing of its values. These are clamped at
+// 1.1e13 for that; with no decimals, quotients under 1/2 would be 0.
 const wideScale = 2
 
 // Grid is the public lattice of one argument, with its declared bounds in steps.
