@@ -71,8 +71,8 @@ func TestOnePersonMovesFinerCountsWithinTheLoss(t *testing.T) {
 
 // TestManyPersonsAreCountedAtTheEndOfTheirNumbers counts rows of persons who have about 600 each,
 // as TPC-H's suppliers have: the end of the octave, 1,024, has 1.9 times the error of the best
-// clip. The bound is 1.7 times, which 150 runs of an end at 1,024 are under with a chance of 2 in
-// 100.
+// clip. The bound is 1.55 times: 150 runs of an end at 1,024 are under it with a chance of 1 in 200,
+// and those of 1.27 times, as measured in 400 runs, above it with one of 1 in 10,000.
 func TestManyPersonsAreCountedAtTheEndOfTheirNumbers(t *testing.T) {
 	const persons, rho, runs = 10000, 0.01126, 150
 	r := rand.New(stattest.Source(t, "rows of suppliers"))
@@ -90,7 +90,7 @@ func TestManyPersonsAreCountedAtTheEndOfTheirNumbers(t *testing.T) {
 		x := e.Release(n, numbers(of...)).Values[0] - truth
 		squares += x * x
 	}
-	if rms, best := math.Sqrt(squares/runs), most/math.Sqrt(2*rho); rms > 1.7*best {
+	if rms, best := math.Sqrt(squares/runs), most/math.Sqrt(2*rho); rms > 1.55*best {
 		t.Errorf("root of the mean square error %.0f, that of a clip at the largest %.0f", rms, best)
 	} else {
 		t.Logf("root of the mean square error %.0f, that of a clip at the largest %.0f", rms, best)
