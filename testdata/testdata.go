@@ -11,7 +11,7 @@ var Files embed.FS
 
 // TPCH holds tpch/q01.sql to tpch/q22.sql; under tpch/persons exact queries that add up the same
 // per person first; under tpch/instead questions in the place of those that are refused, or that
-// have too few persons a row.
+// have too few persons a row; under tpch/instead_both those where suppliers are protected, too.
 //
 //go:embed tpch/*.sql tpch/*/*.sql
 var TPCH embed.FS

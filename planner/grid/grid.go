@@ -24,6 +24,11 @@ const (
 // doubleStep is the step of a DOUBLE without declared bounds: 2^-20, so |x| <= 2^30 at 50 bits.
 const doubleStep = 1.0 / (1 << 20)
 
+// wideScale is the number of decimals of a quotient whose type has too many digits before the point
+// for any, as x / 1000 of an INT has 20: they say nothing of its values. These are clamped at
+// 1.1e13 for that; with no decimals, quotients under 1/2 would be 0.
+const wideScale = 2
+
 // Grid is the public lattice of one argument, with its declared bounds in steps.
 type Grid struct {
 	estimator.Grid
@@ -35,7 +40,8 @@ type Bounds struct{ Lo, Hi float64 }
 
 // Of chooses the grid from public facts: the argument's type, its declared bounds, and the
 // number of bits that an index may have. Integers have step 1, decimals 10^-scale, doubles a power
-// of two; the step grows where the bounds or the type's range need more bits.
+// of two; the step grows where the bounds or the type's range need more bits, of quotients
+// without bounds up to 10^-wideScale where even whole numbers of the type need more.
 func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 	limit := int64(1) << bits
 	g := Grid{Grid: estimator.Grid{Step: 1, Lo: -limit, Hi: limit}}
@@ -49,6 +55,9 @@ func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 		g.Decimal, g.Scale = true, t.Scale
 		for g.Scale > 0 && digits(t.Precision-t.Scale+g.Scale) > float64(limit) && !fits(b, g.Scale, limit) {
 			g.Scale--
+		}
+		if b == nil && t.Quotient && digits(t.Precision-t.Scale) > 1<<ValueBits {
+			g.Scale = min(t.Scale, wideScale)
 		}
 		g.Step = math.Pow10(-g.Scale)
 	case lower.Double:

@@ -25,6 +25,8 @@ func TestGrids(t *testing.T) {
 		{"bool", lower.Type{Kind: lower.Bool}, nil, ValueBits, 1, 0, 1},
 		{"decimal", dec(10, 2), nil, ValueBits, 0.01, -1 << 50, 1 << 50},
 		{"wide decimal", dec(20, 4), nil, ValueBits, 1, -1 << 50, 1 << 50},
+		{"quotient", lower.Type{Kind: lower.Decimal, Precision: 24, Scale: 4, Quotient: true}, nil, ValueBits, 0.01, -1 << 50, 1 << 50},
+		{"short quotient", lower.Type{Kind: lower.Decimal, Precision: 14, Scale: 4, Quotient: true}, nil, ValueBits, 0.0001, -1 << 50, 1 << 50},
 		{"wide decimal bounded", dec(20, 4), &Bounds{-5, 5}, ValueBits, 0.0001, -50000, 50000},
 		{"double", lower.Type{Kind: lower.Double}, nil, ValueBits, math.Ldexp(1, -20), -1 << 50, 1 << 50},
 		{"double squared", lower.Type{Kind: lower.Double}, nil, SquareBits, math.Ldexp(1, -13), -1 << 43, 1 << 43},

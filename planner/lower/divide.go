@@ -34,6 +34,7 @@ func (l *lowerer) divide(x, y Expr) Expr {
 			return ways.sql(b + " <> 0")
 		})
 	})
+	out.Quotient = true
 	return Expr{SQL: s, Type: out, Nullable: true}
 }
 

@@ -33,6 +33,9 @@ type Type struct {
 	// vary.
 	Numbers bool
 	Length  int
+	// Quotient, of Decimal: the digits before the point follow from those of the operands, and say
+	// nothing of the values
+	Quotient bool
 }
 
 // Expr is a lowered expression: generated SQL that cannot raise on any row.

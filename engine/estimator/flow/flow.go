@@ -50,6 +50,8 @@ type release struct {
 	signs int64 // 2 where Q⁺ and Q⁻ both move what is looked at
 	// quotient says that it is the numerator of a mean, which need not be clear of its noise
 	quotient bool
+	// ofMean says that it is a part of a mean, of whose two parts a cap takes about alike
+	ofMean bool
 }
 
 // New returns the private total weight of pairs. Columns: Pair; a value for each result, or one for
@@ -69,8 +71,9 @@ type release struct {
 //
 // Before noise the answer is never above the truth where weights have one sign, so that the lower
 // end of an interval holds. The upper one allows for what the cap takes away. TooFew where the
-// answer is not clear of its noise, or what is missing outweighs it, and for sums where Q(1) is of
-// fewer persons than the look at the tail can see.
+// answer is not clear of its noise, or what is missing outweighs it, for sums where Q(1) is of
+// fewer persons than the look at the tail can see, and of the shapes Two and Self where half of the
+// persons may be beyond the cap, as far as the look shows, and Most is not known.
 //
 // Source: docs/proofs/flow.md; linear programs as truncation [DFYTM22].
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
@@ -293,12 +296,16 @@ func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail, persons 
 	if !unclear && (x < leastNoises*hidden.Sigma() || missing > mostMissing*x) || unclear && missing > mostMissing*max(math.Abs(x), hidden.Sigma()) {
 		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
 	}
+	open := r.o.Most == 0 && t.most(persons)
+	if open && r.o.Shape.far() && !r.ofMean {
+		return scalar.TooFew(1, scalar.Twice(max(float64(r.MinPersons()), t.enough())))
+	}
 	e := scalar.Hidden(r.value(x), hidden, r.step())
 	parts := t.beyond(cap, r.o.Most)
 	for k := range parts {
 		parts[k].Mean *= r.step() * float64(r.o.Shape.parts())
 	}
-	if r.o.Most == 0 && t.most(persons) {
+	if open {
 		parts = []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 	}
 	whole := float64(r.o.Shape.parts())

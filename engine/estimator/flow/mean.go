@@ -71,8 +71,9 @@ func NewMean(p estimator.Params, s Shape) (estimator.Estimator, error) {
 	if m.sum, err = part(half[0], Options{Shape: s, Sum: true, Signed: m.shift == 0 && p.Grid.Lo < 0}); err != nil {
 		return nil, err
 	}
-	m.sum.quotient = true
+	m.sum.quotient, m.sum.ofMean = true, true
 	m.count, err = part(half[1], Options{Shape: s})
+	m.count.ofMean = true
 	return m, err
 }
 

@@ -75,6 +75,9 @@ func (t tail) beyond(cap, most int64) []estimator.CutPart {
 // the look sees nothing.
 func (t tail) most(persons float64) bool { return t.persons+2*t.sigma() >= persons/2 }
 
+// enough is the number of persons of whom most reports false where none is beyond the cap.
+func (t tail) enough() float64 { return 4 * t.sigma() }
+
 // seen is the most that a person may have for beyond to hold; most is M, or 0.
 func (t tail) seen(most int64) int64 {
 	if most > 0 {

@@ -22,6 +22,9 @@ type Query struct {
 	// lists customers or has a few in each row; "": none.
 	Instead       string
 	InsteadValues []string
+	// InsteadBoth is the same where suppliers are protected, too.
+	InsteadBoth       string
+	InsteadBothValues []string
 }
 
 // values are the columns of each query that are sums, counts and means.
@@ -51,13 +54,22 @@ var values = [22]string{
 // insteadValues are those of the questions under instead, by the place of the query.
 var insteadValues = map[int]string{2: "revenue", 9: "revenue", 14: "revenue", 16: "avg_yearly", 17: "large_orders quantity", 19: "quantity", 20: "numwait", 21: "numcust totacctbal"}
 
+// insteadBothValues are those of the questions under instead_both.
+var insteadBothValues = map[int]string{
+	0: "count_order sum_qty sum_disc_price avg_disc", 1: "offers cost", 3: "high_late_lines low_late_lines", 8: "sum_profit", 9: "revenue returned", 14: "revenue",
+	17: "large_orders total", 19: "quantity", 20: "numwait",
+}
+
 // Queries are the 22 queries with the parameters of the validation run.
 func Queries() []Query {
 	out := make([]Query, len(values))
 	for i := range out {
 		name := fmt.Sprintf("q%02d", i+1)
 		out[i] = Query{Name: name, Text: file(name), Values: strings.Fields(values[i]), Persons: file("persons/" + name), Instead: file("instead/" + name),
-			InsteadValues: strings.Fields(insteadValues[i])}
+			InsteadValues: strings.Fields(insteadValues[i]), InsteadBoth: file("instead_both/" + name), InsteadBothValues: strings.Fields(insteadBothValues[i])}
+		if out[i].InsteadBoth == "" {
+			out[i].InsteadBoth, out[i].InsteadBothValues = out[i].Instead, out[i].InsteadValues
+		}
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package clipping
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -32,6 +33,7 @@ type Choice struct {
 	oneSided  bool    // they may, and stand out on one alone
 	// of Cut, what is taken above and below
 	above, below float64
+	side         *side // where values are on one side of 0
 }
 
 // leastAdded is the least cut that is added to an answer, in standard deviations of its noise: less
@@ -175,6 +177,9 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 	choice.bothSigns = c.up != nil && c.down != nil
 	choice.oneSided = choice.bothSigns && has[0] != has[1]
 	choice.Persons = sides[0].persons() + sides[1].persons()
+	if k := slices.Index(has[:], true); !choice.bothSigns {
+		choice.side = &sides[k]
+	}
 	return choice, true
 }
 

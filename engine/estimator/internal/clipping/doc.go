@@ -12,12 +12,15 @@
 //	            weighed by how well each explains all noisy counts
 //	choice      the radius of the least expected error over the    choose.go
 //	            weighed laws; the law of what is cut there         cut.go
+//	finer       persons by eighths of octaves about the radius,    finer.go
+//	            with noise, where many persons stand out
 //	squares     the same of squares of numbers, for variances      squares.go
 //
 // # Privacy
 //
-// A person is in one bucket at most: the histogram is the only release (Search). All that follows
-// is a function of the noisy counts and of public numbers.
+// A person is in one bucket at most: the histogram is the only release (Search), but for a second
+// one where the first shows many persons (Finer), for which it is the same. All that follows is a
+// function of the noisy counts and of public numbers.
 //
 // # Why a library of laws
 //

@@ -56,14 +56,20 @@ func (s Search) Step(name string) estimator.Step {
 			sides++
 		}
 	}
-	step := estimator.Step{Name: name, Use: "histogram", Sensitivity: "l2=1", Queries: s.buckets() * max(1, sides)}
-	if s.delta > 1 {
-		step.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", s.delta)
-		if s.noise.Law() == estimator.Laplace {
-			step.Sensitivity = fmt.Sprintf("l1=%d", s.delta)
+	return histogramStep(s.noise, s.delta, estimator.Step{Name: name, Queries: s.buckets() * max(1, sides)})
+}
+
+// histogramStep completes the step of a histogram of persons in which an exchange changes so many
+// counts.
+func histogramStep(hidden scalar.Noise, delta int64, step estimator.Step) estimator.Step {
+	step.Use, step.Sensitivity = "histogram", "l2=1"
+	if delta > 1 {
+		step.Sensitivity = fmt.Sprintf("l2=sqrt(%d)", delta)
+		if hidden.Law() == estimator.Laplace {
+			step.Sensitivity = fmt.Sprintf("l1=%d", delta)
 		}
 	}
-	return s.noise.Step(step)
+	return hidden.Step(step)
 }
 
 // Persons is the number of persons of one octave that stands out.
@@ -113,8 +119,9 @@ func (s Search) Release(n noise.Noiser, h *Histogram, groups int) Counts {
 }
 
 // Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
-// the rest of it, in terms of that loss, where it costs the sum so much in terms of its own. For
-// estimator.Exchanging.
+// the rest of it, finer counts included, in terms of that loss, where it costs the sum so much in
+// terms of its own. For estimator.Exchanging.
 func Exchange(sum float64) float64 {
-	return scalar.Shares{AddRemove: []float64{0, Share, 1 - Share}}.Exchange(scalar.ExchangeHistogram, sum)
+	finer := max(sum, scalar.ExchangeHistogram) // they are asked for, or the sum has their loss
+	return scalar.Shares{AddRemove: []float64{0, Share, FinerShare, 1 - Share - FinerShare}}.Exchange(scalar.ExchangeHistogram, finer, sum)
 }

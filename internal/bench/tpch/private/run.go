@@ -86,8 +86,12 @@ func (o Options) questions() []tpch.Query {
 			continue
 		}
 		out = append(out, q)
-		if q.Instead != "" {
-			out = append(out, tpch.Query{Name: q.Name + " instead", Text: q.Instead, Values: q.InsteadValues})
+		instead := tpch.Query{Name: q.Name + " instead", Text: q.Instead, Values: q.InsteadValues}
+		if o.Setup.Name == Both.Name {
+			instead.Text, instead.Values = q.InsteadBoth, q.InsteadBothValues
+		}
+		if instead.Text != "" {
+			out = append(out, instead)
 		}
 	}
 	return out
