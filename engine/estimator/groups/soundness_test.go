@@ -221,12 +221,12 @@ func TestOctavesOfMeansAreWithinTheLoss(t *testing.T) {
 			if !e.searches[k].few(float64(e.least())) {
 				t.Fatalf("%s, %v: %d persons do for a search", v.name, relation, e.least())
 			}
-			if worst := v.worst(t, e, relation, tries); worst.Cmp(declared) > 0 {
+			if worst := v.worst(t, e, relation, tries, nil); worst.Cmp(declared) > 0 {
 				ratio, _ := new(big.Rat).Quo(worst, declared).Float64()
 				t.Errorf("%s, %v: a person moves the queries by %v of the declared loss", v.name, relation, ratio)
 			}
 			e.searches[k].coarse = scalar.NewCoarse(scalar.Open(v.p.scalar(v.p.Aggregates[k], rho)), e.searches[k].centre.Means, 3*rho)
-			if v.worst(t, e, relation, tries).Cmp(declared) <= 0 {
+			if v.worst(t, e, relation, tries, declared).Cmp(declared) <= 0 {
 				t.Errorf("%s, %v: octaves at three times the loss passed", v.name, relation)
 			}
 		}
