@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"crypto/tls"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -16,56 +13,50 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"scrim/internal/selfsigned"
+	"scrim/internal/testenv/browser"
 )
 
-// certified gives a server a certificate, and returns the flag by which Chromium trusts its key
-// and no other.
-func certified(t *testing.T) (change func(*Config), trust chromedp.ExecAllocatorOption) {
+// certified gives a server a certificate of its own, and contributors a socket.
+func certified(t *testing.T) func(*Config) {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	if err := selfsigned.Make(cert, key, "survey", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	pair, err := tls.LoadX509KeyPair(cert, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	print := sha256.Sum256(pair.Leaf.RawSubjectPublicKeyInfo)
-	return func(c *Config) { c.TLSCert, c.TLSKey, c.ContributeListen = cert, key, "127.0.0.1:0" },
-		chromedp.Flag("ignore-certificate-errors-spki-list", base64.StdEncoding.EncodeToString(print[:]))
+	return func(c *Config) { c.TLSCert, c.TLSKey, c.ContributeListen = cert, key, "127.0.0.1:0" }
 }
 
 // asking is a page of a contributor in Chromium, and what it has sent.
 type asking struct {
-	*browser
+	*browser.Tab
+	t    *testing.T
 	root *client
-	base string
 	mu   sync.Mutex
 	sent []*network.EventRequestWillBeSent
 }
 
 func startAsking(t *testing.T) *asking {
 	t.Helper()
-	change, trust := certified(t)
-	i := start(t, "", change)
-	a := &asking{root: i.root(), base: "https://" + i.ContributeAddr().String()}
+	i := start(t, "", certified(t))
+	a := &asking{Tab: browser.Open(t, "https://"+i.ContributeAddr().String()), t: t, root: i.root()}
+	t.Cleanup(func() { a.Quiet("Failed to load resource") })
 	a.root.exec("CREATE DATABASE survey",
 		`CALL dp_create_collection('survey.minutes', 'LDP_BIT', '{"epsilon": 1, "lo": 0, "hi": 120, "n_expected": 400, "null_default": 30}')`,
 		`CALL dp_create_collection('survey.way', 'LDP_HIER', '{"epsilon": 2, "lo": 0, "hi": 4, "levels": 1, "n_expected": 400}')`,
 		`CALL dp_create_collection('survey.tired', 'LDP_BIT', '{"epsilon": 1.5, "lo": 0, "hi": 1, "n_expected": 400}')`)
-	a.browser = openBrowser(t, a.base, func(e *network.EventRequestWillBeSent) {
+	a.Watch(func(e *network.EventRequestWillBeSent) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.sent = append(a.sent, e)
-	}, trust)
+	})
 	return a
 }
 
 // links issues links of a collection, with a question and choices, and opens it.
 func (a *asking) links(collection string, n int, question string, choices ...string) (list []string) {
 	a.t.Helper()
-	page, err := json.Marshal(map[string]any{"url": a.base, "question": question, "choices": choices})
+	page, err := json.Marshal(map[string]any{"url": a.Base, "question": question, "choices": choices})
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -76,11 +67,30 @@ func (a *asking) links(collection string, n int, question string, choices ...str
 	return list
 }
 
-// open opens a link anew.
-func (a *asking) open(link string) {
+// show opens a link anew.
+func (a *asking) show(link string) {
 	a.t.Helper()
-	a.do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
-	a.until(`document.readyState === "complete" && document.getElementById("status").textContent === ""`)
+	a.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(link))
+	a.Until(`document.readyState === "complete" && document.getElementById("status").textContent === ""`)
+}
+
+func (a *asking) evaluate(expression string) string {
+	a.t.Helper()
+	return browser.Eval[string](a.Tab, expression)
+}
+
+// looks has the page in light, in dark and at a phone's width.
+func (a *asking) looks(name string) {
+	a.t.Helper()
+	for _, look := range []struct {
+		name, scheme string
+		width        int64
+	}{{name, "light", 1280}, {name + "-dark", "dark", 1280}, {name + "-phone", "light", 400}} {
+		a.Look(look.width, 900, look.scheme)
+		a.Narrow(look.name, look.width)
+		a.Accessible(look.name, true)
+		a.Shoot(look.name, true)
+	}
 }
 
 // forget makes the browser another one, which has reported nothing.
@@ -88,7 +98,7 @@ func (a *asking) forget() { a.evaluate(`localStorage.clear(); ""`) }
 
 func (a *asking) visible(id string) {
 	a.t.Helper()
-	a.until(`!document.getElementById("` + id + `").hidden`)
+	a.Until(`!document.getElementById("` + id + `").hidden`)
 }
 
 func (a *asking) text(id string) string {
@@ -96,7 +106,7 @@ func (a *asking) text(id string) string {
 	return a.evaluate(`document.getElementById("` + id + `").innerText`)
 }
 
-func (a *asking) click(selector string) {
+func (a *asking) press(selector string) {
 	a.t.Helper()
 	a.evaluate(`document.querySelector('` + selector + `').click(); ""`)
 }
@@ -115,8 +125,8 @@ func (a *asking) stored(collection string) (bits []string) {
 func TestPageInABrowser(t *testing.T) {
 	a := startAsking(t)
 	minutes := a.links("minutes", 2, "How many minutes is your way to work?")
-	a.do(chromedp.EmulateViewport(1280, 900))
-	a.open(minutes[0])
+	a.Do(chromedp.EmulateViewport(1280, 900))
+	a.show(minutes[0])
 	a.visible("ask")
 	for _, want := range []string{"survey.minutes at 127.0.0.1", "Your answer does not leave this device", "at most 2.718 times as likely", "73.1 %", "26.9 %", "the mean of everybody’s answers"} {
 		if text := a.text("explained"); !strings.Contains(text, want) {
@@ -128,13 +138,13 @@ func TestPageInABrowser(t *testing.T) {
 	}
 	a.evaluate(`document.getElementById("account").open = true; ""`)
 	a.looks("report")
-	a.click("#randomise")
+	a.press("#randomise")
 	a.visible("wrong")
 	a.evaluate(`document.getElementById("value").value = "37,5"; ""`)
-	a.click("#randomise")
+	a.press("#randomise")
 	a.visible("made")
 	body := a.evaluate(`document.getElementById("body").textContent`)
-	a.do(chromedp.Navigate("about:blank"), chromedp.Navigate(minutes[0])) // the coins are not tossed again
+	a.Do(chromedp.Navigate("about:blank"), chromedp.Navigate(minutes[0])) // the coins are not tossed again
 	a.visible("made")
 	if again := a.evaluate(`document.getElementById("body").textContent`); again != body || len(body) != len(`{"token":"","report":""}`)+32+24 {
 		t.Errorf("the report was %s, and is %s", body, again)
@@ -144,7 +154,7 @@ func TestPageInABrowser(t *testing.T) {
 	}
 	a.looks("report-made")
 	shown := a.text("kept")
-	a.click("#send")
+	a.press("#send")
 	a.visible("thanks")
 	if bits := a.stored("minutes"); len(bits) != 1 || !strings.HasSuffix(shown, "bit "+bits[0][1:]+".") {
 		t.Errorf("%q was shown, and %q is stored", shown, bits)
@@ -153,16 +163,16 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("the spent token stays in the address: %s", hash)
 	}
 	a.looks("report-thanks")
-	a.open(minutes[0])
+	a.show(minutes[0])
 	a.visible("already")
-	a.open(minutes[1])
+	a.show(minutes[1])
 	a.visible("trouble")
 	if text := a.text("trouble"); !strings.Contains(text, "Nobody reports twice") {
 		t.Errorf("a second report of a browser is refused with %q", text)
 	}
 
 	way := a.links("way", 1, "How do you come to work?", "On foot", "By <b>bicycle</b>", "By bus", "By car")
-	a.open(way[0])
+	a.show(way[0])
 	a.visible("ask")
 	if text := a.text("room"); !strings.Contains(text, "ε = 3 together.") {
 		t.Errorf("the sum over collections is told as %q", text)
@@ -171,31 +181,31 @@ func TestPageInABrowser(t *testing.T) {
 		t.Errorf("the choices are %q", text)
 	}
 	a.looks("report-choice")
-	a.click("#input label:nth-child(2) input")
-	a.click("#randomise")
+	a.press("#input label:nth-child(2) input")
+	a.press("#randomise")
 	a.visible("made")
 	shown = a.text("kept")
-	a.click("#send")
+	a.press("#send")
 	a.visible("thanks")
 	if got := a.stored("way"); len(got) != 1 || !strings.Contains(shown, fmt.Sprintf("number %c of 4: %s.", got[0][1]+1, []string{"On foot", "By <b>bicycle</b>", "By bus", "By car"}[got[0][1]-'0'])) {
 		t.Errorf("%q was shown, and %q is stored", shown, got)
 	}
 
 	tired := a.links("tired", 1, "Are you tired?")
-	a.open(tired[0])
+	a.show(tired[0])
 	a.visible("ask")
 	if text := a.text("room"); !strings.Contains(text, "ε = 4.5 together, which is more than the limit of 4") || a.evaluate(`String(document.getElementById("randomise").disabled)`) != "true" {
 		t.Errorf("beyond the limit it is said: %q", text)
 	}
 	a.evaluate(`document.getElementById("cap").value = "5"; document.querySelector("#limit button").click(); ""`)
-	a.until(`!document.getElementById("randomise").disabled`)
+	a.Until(`!document.getElementById("randomise").disabled`)
 	if text := a.text("input"); text != "No\nYes" {
 		t.Errorf("a bit is asked for by %q", text)
 	}
-	a.click("#skip input")
-	a.click("#randomise")
+	a.press("#skip input")
+	a.press("#randomise")
 	a.visible("made")
-	a.click("#send")
+	a.press("#send")
 	a.visible("thanks")
 	if got := a.stored("tired"); len(got) != 1 {
 		t.Errorf("%q is stored", got)
@@ -212,16 +222,16 @@ func TestPageTellsNothing(t *testing.T) {
 	}
 	traces := map[trace]int{}
 	for i, link := range a.links("minutes", 4, "How many minutes is your way to work?") {
-		a.open(link)
+		a.show(link)
 		a.visible("ask")
 		if answer := []string{"0", "119.99999", "1e300", ""}[i]; answer != "" {
 			a.evaluate(`document.getElementById("value").value = "` + answer + `"; ""`)
 		} else {
-			a.click("#skip input")
+			a.press("#skip input")
 		}
-		a.click("#randomise")
+		a.press("#randomise")
 		a.visible("made")
-		a.click("#send")
+		a.press("#send")
 		a.visible("thanks")
 		a.forget()
 		a.mu.Lock()
@@ -232,7 +242,7 @@ func TestPageTellsNothing(t *testing.T) {
 			if strings.HasPrefix(e.Request.URL, "about:") || strings.HasPrefix(e.Request.URL, "data:") {
 				continue
 			}
-			tr.requests += e.Request.Method + " " + strings.TrimPrefix(e.Request.URL, a.base) + " " + fmt.Sprint(len(e.Request.Headers)) + "\n"
+			tr.requests += e.Request.Method + " " + strings.TrimPrefix(e.Request.URL, a.Base) + " " + fmt.Sprint(len(e.Request.Headers)) + "\n"
 			if strings.Contains(e.Request.URL, q.Get("t")) {
 				t.Errorf("a token is in the address %s", e.Request.URL)
 			}
@@ -271,55 +281,55 @@ func TestPageInTrouble(t *testing.T) {
 	tell := func(want string) {
 		t.Helper()
 		a.visible("trouble")
-		a.until(fmt.Sprintf("document.getElementById('trouble').innerText.includes(%q)", want))
+		a.Until(fmt.Sprintf("document.getElementById('trouble').innerText.includes(%q)", want))
 	}
-	a.open(a.base + "/report")
+	a.show(a.Base + "/report")
 	tell("opened by a link")
-	a.open(strings.Replace(link, "survey.minutes", "survey.nothing", 1))
+	a.show(strings.Replace(link, "survey.minutes", "survey.nothing", 1))
 	tell("There is no such collection here")
-	a.open(strings.Replace(link, "&n=0", "&n=7", 1))
+	a.show(strings.Replace(link, "&n=0", "&n=7", 1))
 	tell("a group of people that it does not have")
 	unknown := link[:strings.Index(link, "&t=")] + "&t=" + strings.Repeat("0", 32) + link[strings.Index(link, "&r="):]
 	answer := func(link string) {
 		t.Helper()
-		a.open(link)
+		a.show(link)
 		a.visible("ask")
 		a.evaluate(`document.getElementById("value").value = "30"; ""`)
-		a.click("#randomise")
+		a.press("#randomise")
 		a.visible("made")
 	}
 	answer(unknown)
-	a.click("#send")
+	a.press("#send")
 	tell("not issued for this collection")
 	a.forget()
 
 	answer(link)
 	offline := func(on bool) {
-		a.do(browserCall(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: on, DownloadThroughput: -1, UploadThroughput: -1}),
-			browserCall(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{Offline: on, DownloadThroughput: -1, UploadThroughput: -1}}}))
+		a.Do(browser.Call(network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: on, DownloadThroughput: -1, UploadThroughput: -1}),
+			browser.Call(network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{{Offline: on, DownloadThroughput: -1, UploadThroughput: -1}}}))
 	}
 	offline(true)
-	a.click("#send")
+	a.press("#send")
 	tell("You are offline")
 	offline(false)
 	a.root.exec("CALL dp_close_collection('minutes')")
-	a.click("#trouble button")
+	a.press("#trouble button")
 	tell("the round that it is for has not begun, or it is over")
 	a.root.exec("CALL dp_open_collection('minutes')")
-	a.click("#send")
+	a.press("#send")
 	a.visible("thanks")
 	a.forget()
 	answer(link)
 	bit := a.evaluate(`const b = JSON.parse(localStorage.getItem("scrim-wallet")); const e = b.entries[0]; e.report = e.report.slice(0, -1) + (a => a === "1" ? "0" : "1")(` +
 		fmt.Sprintf("%q", a.stored("minutes")[0][1:]) + `); localStorage.setItem("scrim-wallet", JSON.stringify(b)); e.report`)
-	a.open(link)
+	a.show(link)
 	a.visible("made")
-	a.click("#send")
+	a.press("#send")
 	tell("has brought another report already")
 	if len(a.stored("minutes")) != 1 || bit == "" {
 		t.Error("a second report is stored")
 	}
 	a.evaluate(`localStorage.setItem("scrim-wallet", "{}"); ""`)
-	a.open(link)
+	a.show(link)
 	tell("the list of reports is damaged")
 }

@@ -53,7 +53,7 @@ func Open(t testing.TB, base string) *Tab {
 	ctx, done := context.WithTimeout(ctx, 6*time.Minute)
 	t.Cleanup(done)
 	b := &Tab{Ctx: ctx, Base: base, t: t}
-	b.Do(call(network.Enable, network.EnableParams{}), call(log.Enable, cdp.Empty{}), call(runtime.Enable, cdp.Empty{}))
+	b.Do(Call(network.Enable, network.EnableParams{}), Call(log.Enable, cdp.Empty{}), Call(runtime.Enable, cdp.Empty{}))
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +80,24 @@ func (b *Tab) note(event any) {
 	}
 }
 
-// call is a command of the browser's protocol as an action.
-func call[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+// Call is a command of the browser's protocol as an action.
+func Call[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, c, params)
 		return err
 	})
+}
+
+// Watch sees each request from now on.
+func (b *Tab) Watch(see func(*network.EventRequestWillBeSent)) {
+	b.t.Helper()
+	if err := chromedp.Listen(b.Ctx, func(event any) {
+		if e, ok := event.(*network.EventRequestWillBeSent); ok {
+			see(e)
+		}
+	}); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // Do runs actions.
@@ -99,7 +111,7 @@ func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 // Look sets the size of the window and the colours that the reader likes.
 func (b *Tab) Look(width, height int64, scheme string) {
 	b.t.Helper()
-	b.Do(chromedp.EmulateViewport(width, height), call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	b.Do(chromedp.EmulateViewport(width, height), Call(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	}))
 }
@@ -194,7 +206,7 @@ next:
 		b.t.Error("no request was seen")
 	}
 	for _, u := range b.asked {
-		if !strings.HasPrefix(u, b.Base+"/") && !strings.HasPrefix(u, "about:") {
+		if !strings.HasPrefix(u, b.Base+"/") && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "data:,") {
 			b.t.Errorf("the page asked for %s", u)
 		}
 	}
