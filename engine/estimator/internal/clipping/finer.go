@@ -22,8 +22,9 @@ const (
 	// mostOctaves is the number of octaves that are looked at, at most: from that of the chosen end
 	// down to the fullest one, and one below the end at least. Noise may lift an end that far.
 	mostOctaves = 6
-	// leastFiner is the number of persons in them from which on finer counts are asked for, in
-	// standard deviations of their noise.
+	// leastFiner is the number of persons in the octave of the chosen end from which on finer counts
+	// are asked for, in standard deviations of their noise. Of fewer the octave's own count tells
+	// more: sixty persons in one octave may not be seen in any eighth of it.
 	leastFiner = 40
 	// gainFiner is the part of the error before that another end has to come to.
 	gainFiner = 0.95
@@ -67,7 +68,7 @@ func (f Finer) Step(name string) estimator.Step {
 }
 
 // Wanted reports whether finer counts are to be asked for: where values are on one side of 0 and
-// persons are many.
+// persons are many about the end.
 //
 // They are not where the laws see persons beyond the end: what few have in a long tail is told
 // better by a law.
@@ -75,8 +76,8 @@ func (f Finer) Wanted(c Choice, sigma float64) bool {
 	if !f.Ready() || c.side == nil || Added(c.above+c.below, sigma*float64(c.Low+c.High)) != 0 {
 		return false
 	}
-	low, high := c.octaves()
-	return sum(c.side.counts[low:high+1]) > leastFiner*f.noise.Sigma()
+	_, high := c.octaves()
+	return c.side.counts[high] > leastFiner*f.noise.Sigma()
 }
 
 // octaves are the first and the last octave that finer counts look at.

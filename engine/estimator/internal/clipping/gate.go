@@ -13,7 +13,7 @@ import "math"
 //
 // The chance that noise alone lifts the gate by more than lookOctaves is 4·120·1.9·10⁻⁸, under
 // 10⁻⁵: a statement has several gates, and one that is lifted by ten octaves leaves nothing of its
-// answers. By four to six octaves it is lifted with a chance of 9·7.2·10⁻⁵, by at most three with
+// answers. By four to six octaves it is lifted with a chance of 9·2.1·10⁻⁵, by at most three with
 // one of 6·1.9·10⁻³: both cost less than to miss persons who have ten or fifty times as much as all
 // others, of whom there are enough to have most of what there is.
 const (
@@ -22,7 +22,7 @@ const (
 	farZ       = 5.5
 	besideGate = 3
 	// lookZ is where persons stand out who have 4 to lookOctaves octaves more than all others.
-	lookZ       = 3.8
+	lookZ       = 4.1
 	lookOctaves = 6
 	// nearWindow is how far apart the gates of two sides may be, and how far above the gate the
 	// interval of distances looks.
