@@ -10,12 +10,6 @@ import (
 	"scrim/internal/release"
 )
 
-// streams are a command's standard streams.
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
 // run executes one command line and returns the exit code: 0, or 1 with the error on err.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	root := rootCommand(streams{in, out, errOut})

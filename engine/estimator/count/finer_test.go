@@ -71,8 +71,8 @@ func TestOnePersonMovesFinerCountsWithinTheLoss(t *testing.T) {
 
 // TestManyPersonsAreCountedAtTheEndOfTheirNumbers counts rows of persons who have about 600 each,
 // as TPC-H's suppliers have: the end of the octave, 1,024, has 1.9 times the error of the best
-// clip. The bound is 1.55 times: 150 runs of an end at 1,024 are under it with a chance of 1 in 200,
-// and those of 1.27 times, as measured in 400 runs, above it with one of 1 in 10,000.
+// clip. The bound is 1.55 times: 150 runs of an end at 1,024 are under it with a chance of 1 in
+// 200, and those of 1.27 times, as measured in 400 runs, above it with one of 1 in 10,000.
 func TestManyPersonsAreCountedAtTheEndOfTheirNumbers(t *testing.T) {
 	const persons, rho, runs = 10000, 0.01126, 150
 	r := rand.New(stattest.Source(t, "rows of suppliers"))

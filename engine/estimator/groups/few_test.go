@@ -32,8 +32,8 @@ func raters(r *rand.Rand, persons int) (db []map[int]int64, means [5]float64) {
 	return db, means
 }
 
-// TestMeansOfFewPersons: most means are told of fewer persons than a search for a centre wants. They
-// are within a quarter of the exact ones, and their intervals hold.
+// TestMeansOfFewPersons: most means are told of fewer persons than a search for a centre wants.
+// They are within a quarter of the exact ones, and their intervals hold.
 func TestMeansOfFewPersons(t *testing.T) {
 	const runs = 20
 	grid := estimator.Grid{Step: 0.5, Lo: -1 << 43, Hi: 1 << 43}

@@ -12,8 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// TestSumsOfFewPersons: where nothing stands out for a mean, the sum beside it is told all the same,
-// and where a sum wants more persons than there are, the count.
+// TestSumsOfFewPersons: where nothing stands out for a mean, the sum beside it is told all the
+// same, and where a sum wants more persons than there are, the count.
 func TestSumsOfFewPersons(t *testing.T) {
 	parts := []Aggregate{{Measure: RowMean, Grid: quarters()}, {Measure: Sum, Grid: quarters()}, {Measure: Rows}}
 	for _, relation := range relations {

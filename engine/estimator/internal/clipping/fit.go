@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// An octave above the gate a law may go on for the answer, nearOctaves where the counts of these
-	// are at least nearZ standard deviations together, wideOctaves for the interval.
+	// An octave above the gate a law may go on for the answer, nearOctaves of totals where the
+	// counts of these are at least nearZ standard deviations together, wideOctaves for the interval.
 	nearOctaves = 2
 	nearZ       = 0.5
 	wideOctaves = 5
@@ -72,6 +72,9 @@ type fit struct {
 // fitSide fits the library to counts; ok is false where nothing stands out.
 func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	p := pointsOf(c.groups)
+	if c.about || c.squares {
+		p.look = math.Inf(1) // two kinds of persons are of totals
+	}
 	g := p.open(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
 		return side{}, false
@@ -99,11 +102,13 @@ func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	return s, true
 }
 
-// near is the last octave that the answer counts on.
+// near is the last octave that the answer counts on: of distances from a centre and of squares the
+// next one.
 func (c Counts) near(counts []float64, gate int) int {
 	top := min(gate+nearOctaves, len(counts)-1)
-	if n := top - gate; n == nearOctaves && sum(counts[gate+1:top+1]) < nearZ*c.sigma*math.Sqrt(float64(n)) {
-		top = gate + 1
+	few := sum(counts[gate+1:top+1]) < nearZ*c.sigma*math.Sqrt(float64(top-gate))
+	if few || c.about || c.squares {
+		top = min(gate+1, top)
 	}
 	return top
 }

@@ -85,8 +85,8 @@ func TestNoiseAloneHasNoOctaves(t *testing.T) {
 	}
 }
 
-// TestDistancesOfOctaves: how far numbers are from a centre, by octaves, is within a factor of two of
-// what it is, and no less than what tells 0 from the first octave.
+// TestDistancesOfOctaves: how far numbers are from a centre, by octaves, is within a factor of two
+// of what it is, and no less than what tells 0 from the first octave.
 func TestDistancesOfOctaves(t *testing.T) {
 	for _, c := range []struct {
 		values            []int64
