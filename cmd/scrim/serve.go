@@ -85,7 +85,7 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	go r.run(ctx, hangups)
 	fmt.Fprintf(s.out, "scrim: ready on %s\n", srv.Addr())
 	if a := srv.HTTPAddr(); a != nil {
-		fmt.Fprintf(s.out, "scrim: dashboard on %s\n", a)
+		fmt.Fprintf(s.out, "scrim: dashboard on %s\nscrim: console on http://%s/console\n", a, a)
 	}
 	if a := srv.ContributeAddr(); a != nil {
 		fmt.Fprintf(s.out, "scrim: contributors on %s\n", a)

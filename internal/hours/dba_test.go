@@ -75,7 +75,7 @@ func (s *site) serve(h *hour) {
 	start := time.Now()
 	h.actual = strings.NewReplacer(":3307", ":0", ":8307", ":0", ":8443", ":0")
 	h.runs(line)
-	says := regexp.MustCompile(`(?s)^scrim: ready on (\S+)\n.*scrim: dashboard on (\S+)\n.*scrim: contributors on (\S+)\n$`)
+	says := regexp.MustCompile(`(?s)^scrim: ready on (\S+)\n.*scrim: dashboard on (\S+)\nscrim: console on \S+\nscrim: contributors on (\S+)\n$`)
 	testenv.Succeeds(h.t, patience, "the server", func() error {
 		said := h.file(s.log + ".out")
 		m := says.FindStringSubmatch(said)

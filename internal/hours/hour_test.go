@@ -16,14 +16,14 @@ import (
 
 // hour is what one person does, in a shell of their own.
 type hour struct {
-	t       *testing.T
-	who     string
-	dir     string
-	actual  *strings.Replacer // from the addresses that are typed to those of this run
-	steps   []step
-	shell   io.Writer
-	codes   *bufio.Scanner // the exit codes of its lines
-	chart   string         // in the shell
+	t      *testing.T
+	who    string
+	dir    string
+	actual *strings.Replacer // from the addresses that are typed to those of this run
+	steps  []step
+	shell  io.Writer
+	codes  *bufio.Scanner // the exit codes of its lines
+	chart  string         // in the shell
 }
 
 // step is one thing that a person does.
