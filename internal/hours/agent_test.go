@@ -48,7 +48,7 @@ func (c tools) call(what, tool string, arguments map[string]any, out any) (text 
 
 // ask is the agent's hour.
 func ask(h *hour, s *site) {
-	line := "scrim mcp --port 3307 --user agent ml"
+	line := "scrim mcp --user agent ml"
 	fields := strings.Fields(s.actual.Replace(line))
 	cmd := exec.Command(filepath.Join(absolute(h.t, module), "bin", fields[0]), fields[1:]...)
 	cmd.Dir, cmd.Env = h.dir, append(environment(h.t, h.dir), "SCRIM_PASSWORD="+s.agentPassword)
@@ -71,10 +71,10 @@ func ask(h *hour, s *site) {
 	if len(d.Columns) != 4 || len(d.Keys) == 0 {
 		h.t.Errorf("describe tells %+v", d)
 	}
-	for what, sql := range map[string]string{"would change something": "DELETE FROM ratings", "wants rows": "SELECT * FROM ratings", "mistypes a table": "SELECT COUNT(*) FROM rating",
-		"asks for too much": "SELECT /*+ SET_VAR(dp_epsilon=7) */ COUNT(*) FROM ratings"} {
-		if text, failed := c.call(what, "query", map[string]any{"sql": sql}, nil); !failed {
-			h.t.Errorf("%s is answered: %s", sql, text)
+	for _, m := range []struct{ what, sql string }{{"would change something", "DELETE FROM ratings"}, {"wants rows", "SELECT * FROM ratings"}, {"mistypes a table", "SELECT COUNT(*) FROM rating"},
+		{"asks for too much", "SELECT /*+ SET_VAR(dp_epsilon=7) */ COUNT(*) FROM ratings"}} {
+		if text, failed := c.call(m.what, "query", map[string]any{"sql": m.sql}, nil); !failed {
+			h.t.Errorf("%s is answered: %s", m.sql, text)
 		}
 	}
 	question := map[string]any{"sql": "SELECT AVG(rating) AS mean, COUNT(DISTINCT userId) AS people FROM ratings"}

@@ -21,7 +21,7 @@ var questions = []struct{ what, sql string }{
 	{"ratings a person", "SELECT AVG(n) AS a_person FROM (SELECT userId, COUNT(*) AS n FROM ratings GROUP BY userId) x"},
 	{"people by year", "SELECT YEAR(FROM_UNIXTIME(timestamp)) AS year, COUNT(DISTINCT userId) AS people FROM ratings GROUP BY year ORDER BY year"},
 	{"comedies", "SELECT m.genres LIKE '%Comedy%' AS comedy, AVG(r.rating) AS mean FROM ratings r JOIN movies m ON m.movieId = r.movieId GROUP BY comedy"},
-	{"the most seen films", "SELECT m.title, COUNT(*) AS n FROM ratings r JOIN movies m ON m.movieId = r.movieId GROUP BY m.title ORDER BY n DESC LIMIT 5"},
+	{"films of the nineties", "SELECT m.title LIKE '%(199_)%' AS nineties, COUNT(DISTINCT r.userId) AS people FROM ratings r JOIN movies m ON m.movieId = r.movieId GROUP BY nineties"},
 	{"the films themselves", "SELECT COUNT(*) AS films, MIN(title) AS one FROM movies"},
 }
 
@@ -35,25 +35,25 @@ func analyse(h *hour, s *site) {
 	h.actual = s.actual
 	h.types("takes the account", "export SCRIM_PASSWORD='"+s.analystPassword+"'")
 	h.steps[0].typed = "export SCRIM_PASSWORD='…'"
-	h.types("looks around", `scrim sql -P 3307 -u analyst1 -e '\d' ml`)
-	h.errs("wants rows", `scrim sql -P 3307 -u analyst1 -e 'SELECT * FROM ratings' ml`)
-	h.errs("mistypes a table", `scrim sql -P 3307 -u analyst1 -e 'SELECT COUNT(*) FROM rating' ml`)
-	h.errs("mistypes a column", `scrim sql -P 3307 -u analyst1 -e 'SELECT AVG(stars) FROM ratings' ml`)
-	h.errs("mistypes SQL", `scrim sql -P 3307 -u analyst1 -e 'SELECT COUNT(*) FORM ratings' ml`)
-	h.errs("forgets the database", `scrim sql -P 3307 -u analyst1 -e 'SELECT COUNT(*) FROM ratings'`)
-	h.errs("mistypes the name", `scrim sql -P 3307 -u analyst -e 'SELECT 1' ml`)
+	h.types("looks around", `scrim sql -u analyst1 -e '\d' ml`)
+	h.errs("wants rows", `scrim sql -u analyst1 -e 'SELECT * FROM ratings' ml`)
+	h.errs("mistypes a table", `scrim sql -u analyst1 -e 'SELECT COUNT(*) FROM rating' ml`)
+	h.errs("mistypes a column", `scrim sql -u analyst1 -e 'SELECT AVG(stars) FROM ratings' ml`)
+	h.errs("mistypes SQL", `scrim sql -u analyst1 -e 'SELECT COUNT(*) FORM ratings' ml`)
+	h.errs("forgets the database", `scrim sql -u analyst1 -e 'SELECT COUNT(*) FROM ratings'`)
+	h.errs("mistypes the name", `scrim sql -u analyst -e 'SELECT 1' ml`)
 	for _, q := range questions {
-		out := h.types(q.what, `scrim sql -P 3307 -u analyst1 -e "`+q.sql+`" ml`)
+		out := h.types(q.what, `scrim sql -u analyst1 -e "`+q.sql+`" ml`)
 		if strings.Count(out, "\n") < 5 {
 			h.t.Errorf("%s: no row:\n%s", q.sql, out)
 		}
 	}
-	chart := h.types("draws a chart", `scrim sql -P 3307 -u analyst1 --format chart -e "`+byStars+`" ml`)
+	chart := h.types("draws a chart", `scrim sql -u analyst1 --format chart -e "`+byStars+`" ml`)
 	if strings.Count(chart, "█") < 10 || strings.Count(chart, "┼") < 8 {
 		h.t.Errorf("no chart with intervals:\n%s", chart)
 	}
 	h.chart = chart
-	h.types("asks what is left", `scrim sql -P 3307 -u analyst1 -e '\budget' ml`)
+	h.types("asks what is left", `scrim sql -u analyst1 -e '\budget' ml`)
 	h.console(s)
 	h.python(s)
 }

@@ -20,7 +20,7 @@ type site struct {
 	analystPassword         string
 	agentPassword           string
 	link                    string // of the contributor
-	typed                   int    // characters, until an analyst can ask
+	typed                   int    // characters without mistakes, until an analyst can ask
 	actual                  *strings.Replacer
 	log                     string // file of the server's
 }
@@ -39,41 +39,40 @@ func administer(h *hour) *site {
 	s := &site{agentPassword: agentPassword}
 	h.types("chooses root's password", "export SCRIM_ROOT_PASSWORD='choose one' SCRIM_PASSWORD='choose one'")
 	s.serve(h)
-	h.errs("protects before anything is there", "scrim protect --server 127.0.0.1:3307 --yes ml")
+	h.errs("protects before anything is there", "scrim protect --yes ml")
 	h.types("imports", "scrim import --server 127.0.0.1:3307 --table ml.movies movies.csv")
 	h.types("", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
 	h.errs("imports it again", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
-	said := h.types("declares the person, budgets, keys and an account", "scrim protect --server 127.0.0.1:3307 --yes --public ml.movies ml")
+	said := h.types("declares the person, budgets, keys and an account", "scrim protect --yes --public ml.movies ml")
 	m := regexp.MustCompile(`the password of analyst1 is (\w+) `).FindStringSubmatch(said)
 	if m == nil {
 		h.t.Fatalf("no password in %s", said)
 	}
 	s.analystPassword = m[1]
-	h.types("looks at the budgets", `scrim sql -P 3307 -e 'SELECT account, principal, questions_left FROM dp.budgets'`)
-	for _, step := range h.steps {
-		s.typed += len(step.typed) + 1 // and Enter
-	}
+	h.types("looks at the budgets", `scrim sql -e '\budget'`)
+	s.typed = h.characters()
 	if s.typed > 2*perMinute {
 		h.t.Errorf("the DBA types %d characters, %.1f minutes of forty words", s.typed, float64(s.typed)/perMinute)
 	}
-	h.types("declares a year's keys", `scrim sql -P 3307 -e "CALL dp_set_domain('ml.ratings', 'timestamp', '{\"min\":820454400,\"max\":1546300799}')"`)
-	h.types("gives an agent an account and a budget", `scrim sql -P 3307 -e "CREATE USER 'agent'@'%' IDENTIFIED BY '`+agentPassword+`'; GRANT SELECT ON ml.* TO 'agent'@'%'; CALL dp_set_budget('ml.ratings', 'agent@%', 2, 1e-7, 'month')"`)
-	h.types("plans a collection", `scrim sql -P 3307 -e "CREATE DATABASE survey; CALL dp_create_collection('survey.minutes', 'LDP_BIT', '{\"epsilon\": 1, \"lo\": 0, \"hi\": 120, \"n_expected\": 400}')"`)
-	said = h.types("issues a link for a contributor", `scrim sql -P 3307 --format csv -e "CALL dp_issue_links('minutes', 1, '{\"url\": \"https://127.0.0.1:8443\", \"question\": \"How many minutes is your way to work?\"}')"`)
-	s.link = regexp.MustCompile(`https://[^",\s]+`).FindString(said)
+	h.types("declares which stars there are", `scrim sql -e "CALL dp_set_domain('ml.ratings', 'rating', '[0.5,1,1.5,2,2.5,3,3.5,4,4.5,5]')"`)
+	h.types("declares which days", `scrim sql -e "CALL dp_set_domain('ml.ratings', 'timestamp', '{\"min\":820454400,\"max\":1546300799}')"`)
+	h.types("gives an agent an account and a budget", `scrim sql -e "CREATE USER 'agent'@'%' IDENTIFIED BY '`+agentPassword+`'; GRANT SELECT ON ml.* TO 'agent'@'%'; CALL dp_set_budget('ml.ratings', 'agent@%', 2, 1e-7, 'month')"`)
+	h.types("plans a collection", `scrim sql -e "CREATE DATABASE survey; CALL dp_create_collection('survey.minutes', 'LDP_BIT', '{\"epsilon\": 1, \"lo\": 0, \"hi\": 120, \"n_expected\": 400}')"`)
+	said = h.types("issues a link for a contributor", `scrim sql --format csv -e "CALL dp_issue_links('minutes', 1, '{\"url\": \"http://127.0.0.1:8443\", \"question\": \"How many minutes is your way to work?\"}')"`)
+	s.link = regexp.MustCompile(`http://[^",\s]+`).FindString(said)
 	if s.link == "" {
 		h.t.Fatalf("no link in %s", said)
 	}
-	h.types("opens the collection", `scrim sql -P 3307 -e "CALL dp_open_collection('minutes')"`)
+	h.types("opens the collection", `scrim sql -e "CALL dp_open_collection('minutes')"`)
 	return s
 }
 
 // serve starts the server in the background of the DBA's shell.
 func (s *site) serve(h *hour) {
-	line := "scrim serve --data ml --listen 127.0.0.1:3307 --http 127.0.0.1:8307 --contribute-listen 127.0.0.1:8443 &"
+	line := "scrim serve --data ml --http 127.0.0.1:8307 --contribute-listen 127.0.0.1:8443 &"
 	s.log = filepath.Join(h.dir, fmt.Sprintf("line%d", len(h.steps)))
 	start := time.Now()
-	h.actual = strings.NewReplacer(":3307", ":0", ":8307", ":0", ":8443", ":0")
+	h.actual = strings.NewReplacer("scrim serve ", "scrim serve --listen 127.0.0.1:0 ", ":8307", ":0", ":8443", ":0")
 	h.runs(line)
 	says := regexp.MustCompile(`(?s)^scrim: ready on (\S+)\n.*scrim: dashboard on (\S+)\nscrim: console on \S+\nscrim: contributors on (\S+)\n$`)
 	testenv.Succeeds(h.t, patience, "the server", func() error {
@@ -86,7 +85,8 @@ func (s *site) serve(h *hour) {
 		return nil
 	})
 	port := func(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
-	s.actual = strings.NewReplacer("3307", port(s.mysql), "8307", port(s.http), "8443", port(s.contribute))
+	s.actual = strings.NewReplacer("127.0.0.1:3307", s.mysql, "scrim protect ", "scrim protect --server "+s.mysql+" ", "scrim sql ", "scrim sql --port "+port(s.mysql)+" ",
+		"scrim mcp ", "scrim mcp --port "+port(s.mysql)+" ", ":8307", ":"+port(s.http), ":8443", ":"+port(s.contribute))
 	h.actual = s.actual
 	h.done("starts a server on an empty directory", line, time.Since(start), s.documented(last(h.file(s.log+".out"), "")))
 }
@@ -96,10 +96,13 @@ func (s *site) documented(text string) string {
 	return strings.NewReplacer(s.mysql, "127.0.0.1:3307", s.http, "127.0.0.1:8307", s.contribute, "127.0.0.1:8443").Replace(text)
 }
 
+// wrong is in a log where something went wrong; a wrong password is the person's mistake.
+var wrong = regexp.MustCompile(`(?m)"level":"(warn|error|fatal)".*"message":"([^l]|l[^o]|lo[^g])`)
+
 // stop ends the server, whose log has told of nothing that went wrong.
 func (s *site) stop(h *hour) {
 	h.types("stops the server", "kill %1; wait %1")
-	if log := h.file(s.log + ".err"); strings.Contains(log, `"level":"warn"`) || strings.Contains(log, `"level":"error"`) {
+	if log := h.file(s.log + ".err"); wrong.MatchString(log) {
 		h.t.Errorf("the server's log:\n%s", log)
 	}
 }

@@ -32,6 +32,7 @@ type step struct {
 	typed string // by hand; nothing where there is only clicked
 	took  time.Duration
 	said  string // the last message
+	wrong bool   // it is a mistake
 }
 
 // environment is the test's without the settings of the program, with the built one in the path.
@@ -116,10 +117,21 @@ func (h *hour) errs(what, line string) {
 	}
 	h.reads(errs)
 	h.done(what, line, time.Since(start), first(errs))
+	h.steps[len(h.steps)-1].wrong = true
 }
 
 func (h *hour) done(what, typed string, took time.Duration, said string) {
-	h.steps = append(h.steps, step{what, typed, took, said})
+	h.steps = append(h.steps, step{what: what, typed: typed, took: took, said: said})
+}
+
+// characters are what has been typed so far, without mistakes.
+func (h *hour) characters() (n int) {
+	for _, s := range h.steps {
+		if !s.wrong {
+			n += len(s.typed) + len("\n")
+		}
+	}
+	return n
 }
 
 // reads reads messages: each line has been read before by somebody.

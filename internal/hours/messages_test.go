@@ -3,11 +3,45 @@ package hours
 import (
 	"fmt"
 	"regexp"
+	"strings"
+	"testing"
 )
 
-// messages are what somebody has read: what a message says, and the words by which it names the
+// messages are what somebody has read: how a message begins, and the words by which it names the
 // next step. Those without such words report, and leave nothing to do.
-var messages = []struct{ says, next string }{}
+var messages = []struct{ says, next string }{
+	// reports
+	{`^Cost: nothing; a stored answer`, ``},
+	{`^Cost: epsilon [\d.e-]+(, delta [\d.e-]+)? of ml\.ratings( \(ledger \d+\)|; epsilon [\d.e-]+ left)`, ``},
+	{`^Cost: epsilon [\d.e-]+(, delta [\d.e-]+)? of user`, `\d+ questions at the default loss left`},
+	{`^make: \*\*\* \[Makefile:\d+: demo\] Interrupt`, ``}, // make's own, at Ctrl-C
+
+	// the DBA
+	{`^scrim: \w+ has no table`, `scrim import --table SCHEMA\.NAME FILE`},
+	{`^scrim: ml\.ratings: the table already exists`, `--append adds .* --replace puts`},
+
+	// mistakes in the shell
+	{`^scrim: not all statements were run`, `--force goes on`},
+	{`^ERROR 1046 \(3D000\) at line 1: No database selected`, `name a database behind scrim sql`},
+	{`^ERROR 1054 \(42S22\) at line 1: Unknown column`, `\\d TABLE lists the columns`},
+	{`^ERROR 1064 \(42000\) at line 1: You have an error in your SQL syntax`, `look at the words just before that`},
+	{`^ERROR 1146 \(42S02\) at line 1: Table 'ml\.rating' doesn't exist`, `\\d lists the tables`},
+	{`^ERROR 1644 \(45002\) at line 1: The query would return rows of a protected table`, `Ask for an aggregate, for example SELECT COUNT`},
+	{`^scrim: connecting to \S+ as analyst: Error 1045`, `--user names the account, --password-file or SCRIM_PASSWORD has its password`},
+
+	// mistakes in the console, and of the agent
+	{`^Access denied for user`, `Check both; a DBA sets another password`},
+	{`^this tool only reads`, `send a SELECT, WITH, SHOW`},
+	{`^Error 1644 \(45002\): The query would return rows of a protected table`, `Ask for an aggregate`},
+	{`^Error 1146 \(42S02\): Table 'ml\.rating' doesn't exist\. `, `describe lists the tables\.$`},
+	{`^Error 1644 \(45013\): The query would cost`, `Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget`},
+
+	// answers that need a word
+	{`^(Warning \(1644\): )?WIDE_ERROR: The 95 % interval reaches farther`, `Ask for coarser groups or with a .*loss.*SET_VAR\(dp_epsilon=`},
+	{`^(Warning \(1644\): )?TOO_FEW_PERSONS: NULL for too few persons`, `Ask for coarser groups or with a larger loss: SELECT`},
+	{`^(Note \(1644\): )?CLIPPED: What a clip takes`, `Have a DBA declare`},
+	{`^(Note \(1644\): )?KEYS_LEFT_OUT: `, `CALL dp_set_domain\(.* SET dp_keys = 'keep'`},
+}
 
 // reviewed is nil for a message that has been read, and still names its next step.
 func reviewed(line string) error {
@@ -24,4 +58,19 @@ func reviewed(line string) error {
 		return nil
 	}
 	return fmt.Errorf("meets a message that nobody has read; does it say what to do next? %s", line)
+}
+
+// TestReviewed: a message that nobody has read, and one that lost its next step, are noticed.
+func TestReviewed(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "",
+		"scrim: not all statements were run; --force goes on after an error": "",
+		"scrim: not all statements were run":                                 "does not say what to do",
+		"something went wrong":                                               "nobody has read",
+	} {
+		err := reviewed(line)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", line, err, want)
+		}
+	}
 }
