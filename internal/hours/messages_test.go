@@ -7,6 +7,9 @@ import (
 	"testing"
 )
 
+// told is what stands before a warning in the shell, in the console and at an agent's.
+const told = `^((Warning|Note)( \(1644\))?: )?([A-Z_]+: )?`
+
 // messages are what somebody has read: how a message begins, and the words by which it names the
 // next step. Those without such words report, and leave nothing to do.
 var messages = []struct{ says, next string }{
@@ -36,11 +39,15 @@ var messages = []struct{ says, next string }{
 	{`^Error 1146 \(42S02\): Table 'ml\.rating' doesn't exist\. `, `describe lists the tables\.$`},
 	{`^Error 1644 \(45013\): The query would cost`, `Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget`},
 
+	// the contributor
+	{`^Give a number`, `or pick one of the answers`},
+	{`^You have reported already, with this link`, ``},
+
 	// answers that need a word
-	{`^(Warning \(1644\): )?WIDE_ERROR: The 95 % interval reaches farther`, `Ask for coarser groups or with a .*loss.*SET_VAR\(dp_epsilon=`},
-	{`^(Warning \(1644\): )?TOO_FEW_PERSONS: NULL for too few persons`, `Ask for coarser groups or with a larger loss: SELECT`},
-	{`^(Note \(1644\): )?CLIPPED: What a clip takes`, `Have a DBA declare`},
-	{`^(Note \(1644\): )?KEYS_LEFT_OUT: `, `CALL dp_set_domain\(.* SET dp_keys = 'keep'`},
+	{told + `The 95 % interval reaches farther`, `Ask for coarser groups or with a .*loss.*SET_VAR\(dp_epsilon=`},
+	{told + `NULL for too few persons`, `Ask for coarser groups or with a larger loss: SELECT`},
+	{told + `What a clip takes`, `Have a DBA declare`},
+	{told + `\d+ keys \(.*\) are answered; a key is left out unless`, `CALL dp_set_domain\(.* SET dp_keys = 'keep'`},
 }
 
 // reviewed is nil for a message that has been read, and still names its next step.
