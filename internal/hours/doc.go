@@ -18,6 +18,6 @@
 //
 // The tests pass without playing. To play, and to write docs/hours.md and its pictures:
 //
-//	.ci/checks/hours.sh
-//	.ci/checks/hours.sh --write
+//	bash .ci/checks/hours.sh
+//	bash .ci/checks/hours.sh --write
 package hours
