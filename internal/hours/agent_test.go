@@ -36,7 +36,7 @@ func (c tools) call(what, tool string, arguments map[string]any, out any) (text 
 	} else if b, err := json.Marshal(r.StructuredContent); err != nil || json.Unmarshal(b, out) != nil {
 		c.t.Fatalf("%s answers %s", tool, text)
 	} else {
-		said = fmt.Sprintf("%d bytes of JSON", len(b))
+		said = string(b)
 	}
 	typed := ""
 	for _, v := range arguments {

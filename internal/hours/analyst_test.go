@@ -78,7 +78,7 @@ func (h *hour) console(s *site) {
 	h.reads(text("#problem"))
 	lap("the console: mistypes the password", "analyst1, …", text("#problem"))
 	b.Login("/console", "analyst1", s.analystPassword)
-	b.Until(`document.querySelector("#tables details") && document.querySelector("#database").value`)
+	b.Until(`document.querySelector("#tables details") && document.querySelector("#budget .left")`)
 	lap("logs in", "analyst1, …", text("#budget"))
 	browser.Eval[int](b, fmt.Sprintf("sessionStorage.setItem('statement', %q); 0", byWholeStars))
 	b.Open("/console")

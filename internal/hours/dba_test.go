@@ -40,9 +40,9 @@ func administer(h *hour) *site {
 	h.types("chooses root's password", "export SCRIM_ROOT_PASSWORD='choose one' SCRIM_PASSWORD='choose one'")
 	s.serve(h)
 	h.errs("protects before anything is there", "scrim protect --yes ml")
-	h.types("imports", "scrim import --server 127.0.0.1:3307 --table ml.movies movies.csv")
-	h.types("", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
-	h.errs("imports it again", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
+	h.types("imports the films", "scrim import --server 127.0.0.1:3307 --table ml.movies movies.csv")
+	h.types("imports the ratings", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
+	h.errs("imports them again", "scrim import --server 127.0.0.1:3307 --table ml.ratings ratings.csv")
 	said := h.types("declares the person, budgets, keys and an account", "scrim protect --yes --public ml.movies ml")
 	m := regexp.MustCompile(`the password of analyst1 is (\w+) `).FindStringSubmatch(said)
 	if m == nil {
@@ -84,17 +84,18 @@ func (s *site) serve(h *hour) {
 		s.mysql, s.http, s.contribute = m[1], m[2], m[3]
 		return nil
 	})
-	port := func(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 	s.actual = strings.NewReplacer("127.0.0.1:3307", s.mysql, "scrim protect ", "scrim protect --server "+s.mysql+" ", "scrim sql ", "scrim sql --port "+port(s.mysql)+" ",
 		"scrim mcp ", "scrim mcp --port "+port(s.mysql)+" ", ":8307", ":"+port(s.http), ":8443", ":"+port(s.contribute))
 	h.actual = s.actual
-	h.done("starts a server on an empty directory", line, time.Since(start), s.documented(last(h.file(s.log+".out"), "")))
+	h.done("starts a server on an empty directory", line, time.Since(start), last(h.file(s.log+".out"), ""))
 }
 
 // documented has the addresses of a text as they are typed.
 func (s *site) documented(text string) string {
-	return strings.NewReplacer(s.mysql, "127.0.0.1:3307", s.http, "127.0.0.1:8307", s.contribute, "127.0.0.1:8443").Replace(text)
+	return strings.NewReplacer(s.mysql, "127.0.0.1:3307", s.http, "127.0.0.1:8307", s.contribute, "127.0.0.1:8443", "--port "+port(s.mysql), "--port 3307").Replace(text)
 }
+
+func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
 // wrong is in a log where something went wrong; a wrong password is the person's mistake.
 var wrong = regexp.MustCompile(`(?m)"level":"(warn|error|fatal)".*"message":"([^l]|l[^o]|lo[^g])`)

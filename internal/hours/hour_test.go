@@ -144,13 +144,17 @@ func (h *hour) reads(text string) {
 	}
 }
 
-// last is the last line of the messages, or of what was written where there are none.
-func last(out, errs string) string {
-	lines := strings.Split(strings.TrimSpace(errs), "\n")
-	if lines[0] == "" {
-		lines = strings.Split(strings.TrimSpace(out), "\n")
+// last is the last line with words of the messages, or of what was written where there are none.
+func last(out, errs string) (line string) {
+	if strings.TrimSpace(errs) != "" {
+		out = errs
 	}
-	return strings.TrimSpace(lines[len(lines)-1])
+	for l := range strings.Lines(out) {
+		if l = strings.TrimSpace(l); strings.Trim(l, "+-") != "" {
+			line = l
+		}
+	}
+	return line
 }
 
 // first is the first line of the messages.

@@ -49,7 +49,7 @@ func TestHours(t *testing.T) {
 	dba.t = t
 	s.stop(dba)
 	if *write && !t.Failed() {
-		writeReport(t, s.typed, others[0].hour, dba, others[1].hour, others[2].hour, others[3].hour)
+		writeReport(t, s, others[0].hour, dba, others[1].hour, others[2].hour, others[3].hour)
 	}
 }
 
