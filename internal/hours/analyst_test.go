@@ -80,9 +80,17 @@ func (h *hour) console(s *site) {
 	b.Login("/console", "analyst1", s.analystPassword)
 	b.Until(`document.querySelector("#tables details") && document.querySelector("#budget .left")`)
 	lap("logs in", "analyst1, …", text("#budget"))
-	browser.Eval[int](b, fmt.Sprintf("sessionStorage.setItem('statement', %q); 0", byWholeStars))
-	b.Open("/console")
-	b.Until(`document.querySelector("#tables details") && document.querySelector(".cm-content").innerText.includes("GROUP BY")`)
+	write := func(sql string) {
+		browser.Eval[int](b, fmt.Sprintf("sessionStorage.setItem('statement', %q); 0", sql))
+		b.Open("/console")
+		b.Until(`document.querySelector("#budget .left") && document.querySelector(".cm-content").innerText.includes("FROM")`)
+	}
+	write("SELECT COUNT(*) FROM rating")
+	b.Click("#run")
+	b.Until(`document.querySelector("#told .problem")`)
+	h.reads(text("#told .problem"))
+	lap("mistypes a table", "SELECT COUNT(*) FROM rating", text("#told .problem"))
+	write(byWholeStars)
 	b.Click("#price")
 	b.Until(`document.getElementById("result").textContent.includes("fits")`)
 	lap("asks for the price", byWholeStars, text("#result"))
@@ -93,7 +101,7 @@ func (h *hour) console(s *site) {
 	}
 	lap("runs it, and sees a chart", "", text("#told"))
 	b.Shoot("console", true)
-	b.Quiet("403") // of the wrong password
+	b.Quiet("403", "422") // of the wrong password and the wrong table
 }
 
 // python asks from Python, and saves a picture.

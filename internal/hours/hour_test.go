@@ -144,14 +144,14 @@ func (h *hour) reads(text string) {
 	}
 }
 
-// last is the last line with words of the messages, or of what was written where there are none.
+// last is the last line with words or numbers of the messages, or of what was written where there are none.
 func last(out, errs string) (line string) {
 	if strings.TrimSpace(errs) != "" {
 		out = errs
 	}
 	for l := range strings.Lines(out) {
 		if l = strings.TrimSpace(l); strings.Trim(l, "+-") != "" {
-			line = l
+			line = strings.ReplaceAll(strings.Trim(l, "| "), "|", "·") // of a table
 		}
 	}
 	return line

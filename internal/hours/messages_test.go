@@ -34,6 +34,7 @@ var messages = []struct{ says, next string }{
 
 	// mistakes in the console, and of the agent
 	{`^Access denied for user`, `Check both; a DBA sets another password`},
+	{`^Error 1146 \(42S02\)\. Table 'ml\.rating' doesn't exist\. `, `The tables are on the left\.$`},
 	{`^this tool only reads`, `send a SELECT, WITH, SHOW`},
 	{`^Error 1644 \(45002\): The query would return rows of a protected table`, `Ask for an aggregate`},
 	{`^Error 1146 \(42S02\): Table 'ml\.rating' doesn't exist\. `, `describe lists the tables\.$`},
@@ -47,6 +48,7 @@ var messages = []struct{ says, next string }{
 	{told + `The 95 % interval reaches farther`, `Ask for coarser groups or with a .*loss.*SET_VAR\(dp_epsilon=`},
 	{told + `NULL for too few persons`, `Ask for coarser groups or with a larger loss: SELECT`},
 	{told + `What a clip takes`, `Have a DBA declare`},
+	{told + `NULL, as no bound of the error is known`, `Ask at a lower level, with a larger dp_epsilon, or by another method`},
 	{told + `\d+ keys \(.*\) are answered; a key is left out unless`, `CALL dp_set_domain\(.* SET dp_keys = 'keep'`},
 }
 

@@ -33,7 +33,7 @@ func arrive(h *hour, _ *site) {
 	if !strings.Contains(out, "private cells are within 10 % of the truth") {
 		h.t.Errorf("the tour shows no truth:\n%s", out)
 	}
-	one := strings.Replace(suite, "./...", "./accounting/privacy", 1)
+	one := strings.Replace(suite, "./...", "./internal/shell", 1)
 	if one == suite {
 		h.t.Fatalf("README.md tests by %q, not by all packages", suite)
 	}

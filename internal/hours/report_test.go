@@ -30,7 +30,7 @@ Until an analyst can ask, the DBA types %d characters, mistakes aside: %.1f minu
 		total := time.Duration(0)
 		for _, s := range h.steps {
 			total += s.took
-			fmt.Fprintf(&b, "| %s | %s | %.1f | %s |\n", s.what, code(s.typed), s.took.Seconds(), cell(site.documented(s.said), 300))
+			fmt.Fprintf(&b, "| %s | %s | %.1f | %s |\n", s.what, code(s.typed), s.took.Seconds(), cell(site.documented(s.said), 250))
 		}
 		fmt.Fprintf(&b, "\n%.0f seconds of the programs.\n", total.Seconds())
 		switch h {
