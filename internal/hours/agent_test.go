@@ -52,12 +52,12 @@ func ask(h *hour, s *site) {
 	fields := strings.Fields(s.actual.Replace(line))
 	cmd := exec.Command(filepath.Join(absolute(h.t, module), "bin", fields[0]), fields[1:]...)
 	cmd.Dir, cmd.Env = h.dir, append(environment(h.t, h.dir), "SCRIM_PASSWORD="+s.agentPassword)
-	var errs growing
-	cmd.Stderr = &errs
+	errs := filepath.Join(h.dir, "mcp.err")
+	cmd.Stderr = h.create(errs)
 	start := time.Now()
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "hours", Version: "1"}, nil).Connect(h.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	if err != nil {
-		h.t.Fatalf("%v: %s", err, errs.String())
+		h.t.Fatalf("%v: %s", err, h.file(errs))
 	}
 	h.done("is connected", line, time.Since(start), "")
 	c := tools{h, session}
@@ -96,5 +96,5 @@ func ask(h *hour, s *site) {
 	if err := session.Close(); err != nil {
 		h.t.Error(err)
 	}
-	h.reads(errs.String())
+	h.reads(h.file(errs))
 }

@@ -94,6 +94,17 @@ func (h *hour) file(name string) string {
 	return string(b)
 }
 
+// create is a file that a process writes to.
+func (h *hour) create(name string) *os.File {
+	h.t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
 // types runs a line that works, and returns what it writes to standard output.
 func (h *hour) types(what, line string) string {
 	h.t.Helper()

@@ -1,13 +1,11 @@
 package hours
 
 import (
-	"bytes"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -45,31 +43,14 @@ func arrive(h *hour, _ *site) {
 	h.done("runs the tests; here those of one package: "+"`"+one+"`", test, time.Since(start), strings.Join(strings.Fields(said), " "))
 }
 
-// growing is what a process writes.
-type growing struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (g *growing) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.b.Write(p)
-}
-
-func (g *growing) String() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.b.String()
-}
-
 // untilInterrupted runs the demonstration in the tree as at a terminal, presses Ctrl-C when it
 // serves, and returns what it wrote. The make variable ARGS only has it listen on free ports.
 func (h *hour) untilInterrupted(line string) string {
 	h.t.Helper()
-	var out, errs growing
 	cmd := exec.Command("bash", "-c", line)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = module, &out, &errs
+	cmd.Dir = module
+	outs, errs := filepath.Join(h.dir, "demo.out"), filepath.Join(h.dir, "demo.err")
+	cmd.Stdout, cmd.Stderr = h.create(outs), h.create(errs)
 	cmd.Env = append(environment(h.t, h.dir), "ARGS=--listen 127.0.0.1:0", "TMPDIR="+h.dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the foreground job of a terminal is a group, too
 	start := time.Now()
@@ -85,8 +66,8 @@ func (h *hour) untilInterrupted(line string) string {
 		}
 	}()
 	testenv.Succeeds(h.t, 2*patience, line, func() error {
-		if !strings.Contains(out.String(), "Serving until Ctrl-C.") {
-			return fmt.Errorf("it serves nothing yet: %s%s", out.String(), errs.String())
+		if out := h.file(outs); !strings.Contains(out, "Serving until Ctrl-C.") {
+			return fmt.Errorf("it serves nothing yet: %s%s", out, h.file(errs))
 		}
 		return nil
 	})
@@ -101,10 +82,10 @@ func (h *hour) untilInterrupted(line string) string {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		h.t.Fatal("Ctrl-C ends nothing")
 	}
-	h.reads(errs.String())
+	h.reads(h.file(errs))
 	if left, err := filepath.Glob(filepath.Join(h.dir, "scrim-*")); err != nil || len(left) > 0 {
 		h.t.Errorf("after Ctrl-C there still is %v", left)
 	}
-	h.done("takes the tour of the demonstration", line, took, last(out.String(), ""))
-	return out.String()
+	h.done("takes the tour of the demonstration", line, took, last(h.file(outs), ""))
+	return h.file(outs)
 }

@@ -18,7 +18,8 @@ func writeReport(t *testing.T, site *site, newcomer, dba, analyst, agent, contri
 	}
 	fmt.Fprintf(&b, `# Five people's first hours
 
-Written by `+"`.ci/checks/hours.sh --write`"+`, which plays them on %s. CI plays them for every change. The DBA
+Written by `+"`.ci/checks/hours.sh --write`"+`, which plays them on %s. CI plays them for every change, on made
+tables where MovieLens is not there. The DBA
 comes first; then the others use the DBA's server at the same time, on two processors. Seconds are the machine's, with programs that were compiled before; reading,
 thinking and typing come on top. Mistakes are among the steps. Each message that one of them meets was read by somebody, and where there is something to do it has to name
 the next step (`+"`internal/hours/messages_test.go`"+`).
