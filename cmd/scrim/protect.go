@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type protecting struct {
 	analyst   string
 	ask       func(question string) string // nil where nobody is there to answer
 	told      map[string]span              // answers, by column
+	next      string                       // how the new account asks
 }
 
 // protectCommand proposes what is to be declared of tables.
@@ -104,8 +106,11 @@ func (p *protecting) run(ctx context.Context, s streams) (err error) {
 			return err
 		}
 	}
-	if !proposed {
+	switch {
+	case !proposed:
 		fmt.Fprintln(s.out, "Nothing is missing that can be guessed.")
+	case p.next != "" && !p.look:
+		fmt.Fprintln(s.out, p.next)
 	}
 	return nil
 }
@@ -121,6 +126,10 @@ func (p *protecting) declarations(ctx context.Context, db *sql.DB) (proposal, er
 	if err != nil {
 		return proposal{}, err
 	}
+	schemas := schemasOf(all.tables, p.hints)
+	if empty := p.hints.without(schemas); empty != "" {
+		return proposal{}, fmt.Errorf("%s has no table; scrim import --table SCHEMA.NAME FILE brings one, and then scrim protect proposes what to declare of it", empty)
+	}
 	out := propose(all, p.hints)
 	if p.analyst == "" {
 		return out, nil
@@ -131,18 +140,54 @@ func (p *protecting) declarations(ctx context.Context, db *sql.DB) (proposal, er
 	}
 	for _, a := range known {
 		if name, _, _ := strings.Cut(a, "@"); strings.Trim(name, "'`") == p.analyst {
-			return out, nil
+			return out, p.grants(ctx, db, schemas, &out)
 		}
 	}
-	account := sqltext.Text(p.analyst) + "@'%'"
+	account := p.account()
 	word := rand.Text()
 	out.add("CREATE USER "+account+" IDENTIFIED BY '"+word+"'", "an analyst's account; change the password by ALTER USER")
 	out.add("GRANT analyst TO "+account, "may ask, within the budgets")
-	for _, schema := range schemasOf(all.tables, p.hints) {
-		out.add("GRANT SELECT ON "+name(schema)+".* TO "+account, "these tables")
+	for _, schema := range schemas {
+		out.add(p.grant(schema), "these tables")
 	}
 	out.hide, out.shown = word, "the password of "+p.analyst
+	p.next = p.asksBy(schemas[0])
 	return out, nil
+}
+
+func (p *protecting) account() string { return sqltext.Text(p.analyst) + "@'%'" }
+
+func (p *protecting) grant(schema string) string {
+	return "GRANT SELECT ON " + name(schema) + ".* TO " + p.account()
+}
+
+// grants tells which schemas an account that there was may not read. To give it these is for the
+// DBA, who may have kept it out.
+func (p *protecting) grants(ctx context.Context, db *sql.DB, schemas []string, out *proposal) error {
+	may, err := firstColumn(ctx, db, "SELECT table_schema FROM information_schema.schema_privileges WHERE privilege_type = 'SELECT' AND grantee = "+sqltext.Text(p.account()))
+	if err != nil {
+		return err
+	}
+	for _, schema := range schemas {
+		if !slices.ContainsFunc(may, func(s string) bool { return strings.EqualFold(s, schema) }) {
+			out.say(p.analyst+" may not read "+schema, p.grant(schema))
+		}
+	}
+	return nil
+}
+
+// asksBy says how the new account asks, at the same place.
+func (p *protecting) asksBy(schema string) string {
+	serve, at := "", ""
+	switch {
+	case p.data != "":
+		serve = "scrim serve --data " + p.data + " serves them; "
+	case strings.HasPrefix(p.host, "/"):
+		at = " --host " + p.host
+	default:
+		at = fmt.Sprintf(" --host %s --port %d", p.host, p.port)
+	}
+	return fmt.Sprintf("%s%s asks, with the password in %s: scrim sql%s --user %s %s", serve, p.analyst, clientPassword, at, p.analyst, schema)
 }
 
 // firstColumn is the first column of an answer.

@@ -15,6 +15,21 @@ func (h hints) has(schema string) bool {
 	return len(h.schemas) == 0 || slices.ContainsFunc(h.schemas, func(s string) bool { return strings.EqualFold(s, schema) })
 }
 
+// without names the schemas that were asked for and are not among those with tables, or all where
+// there is no table at all.
+func (h hints) without(schemas []string) string {
+	if len(schemas) == 0 && len(h.schemas) == 0 {
+		return "the server"
+	}
+	var empty []string
+	for _, s := range h.schemas {
+		if !slices.ContainsFunc(schemas, func(has string) bool { return strings.EqualFold(s, has) }) {
+			empty = append(empty, s)
+		}
+	}
+	return strings.Join(empty, ", ")
+}
+
 func (h hints) isPublic(t *described) bool {
 	return slices.ContainsFunc(h.public, func(p string) bool { return strings.EqualFold(p, t.name()) })
 }
@@ -152,7 +167,9 @@ func (p *proposing) limits() {
 	}
 	for _, e := range entities {
 		p.budgets = append(p.budgets, step{sql: fmt.Sprintf("CALL dp_set_budget(%s, '*', 8, 2e-6, 'month')", sqltext.Text("entity:"+e)),
-			why: "what may be learnt of one " + e + " from all tables together: about 60 questions a month"})
+			why: "what may be learnt of one " + e + " from all tables together: about 60 questions a month"},
+			step{sql: fmt.Sprintf("CALL dp_set_budget(%s, 'default', 8, 2e-6, 'month')", sqltext.Text("entity:"+e)),
+				why: "each account's own part of that: it sees what it has left"})
 	}
 }
 

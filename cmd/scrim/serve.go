@@ -85,7 +85,11 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	go r.run(ctx, hangups)
 	fmt.Fprintf(s.out, "scrim: ready on %s\n", srv.Addr())
 	if a := srv.HTTPAddr(); a != nil {
-		fmt.Fprintf(s.out, "scrim: dashboard on %s\n", a)
+		scheme := "http"
+		if l.TLSCert != "" {
+			scheme = "https"
+		}
+		fmt.Fprintf(s.out, "scrim: dashboard on %s\nscrim: console on %s://%s/console\n", a, scheme, a)
 	}
 	if a := srv.ContributeAddr(); a != nil {
 		fmt.Fprintf(s.out, "scrim: contributors on %s\n", a)

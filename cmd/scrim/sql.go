@@ -70,7 +70,7 @@ root without its password, with the settings of serve's environment and file; a 
 }
 
 // errTold ends the program with exit code 1 after what is wrong has been told.
-var errTold = errors.New("not all statements were run")
+var errTold = errors.New("not all statements were run; --force goes on after an error")
 
 func (a *asking) run(ctx context.Context, s streams) (err error) {
 	text, script, err := a.script(s.in)

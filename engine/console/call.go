@@ -89,10 +89,24 @@ func ended(err error) bool {
 	return errors.Is(err, errEnded) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn) || errors.Is(err, sql.ErrConnDone)
 }
 
+// hints are what helps on the page after MySQL's errors, which have no remedy of their own.
+var hints = map[uint16]string{
+	1046: "Choose a database above.",
+	1054: "A table on the left opens to its columns.",
+	1064: "Look at the words just before that; Ctrl+Space completes.",
+	1142: "A DBA can GRANT SELECT on it; the tables that you may read are on the left.",
+	1146: "The tables are on the left.",
+	1305: "Ctrl+Space completes the names of functions.",
+}
+
 // problemOf words an error; what is not the server's has no details.
 func problemOf(err error) problem {
 	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
-		return problem{e.Number, string(e.SQLState[:]), e.Message}
+		p := problem{e.Number, string(e.SQLState[:]), e.Message}
+		if hint := hints[e.Number]; hint != "" {
+			p.Message += ". " + hint
+		}
+		return p
 	}
 	if e := (complaint)(""); errors.As(err, &e) {
 		return problem{Message: string(e)}

@@ -106,6 +106,9 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 // refusal words why a log-in is refused: as the server does.
 func refusal(err error) string {
 	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
+		if e.Number == 1045 {
+			return e.Message + ". Check both; a DBA sets another password with ALTER USER."
+		}
 		return e.Message
 	}
 	return "The server did not take the connection. It may have too many, or want TLS: its log says why."

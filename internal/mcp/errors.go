@@ -46,7 +46,7 @@ func told(err error) error {
 	}
 	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
 		if step, ok := nextSteps[e.Number]; ok {
-			return fmt.Errorf("%w %s", err, step)
+			return fmt.Errorf("%w. %s", err, step)
 		}
 		return err
 	}

@@ -96,6 +96,17 @@ func (s *Shell) Script(ctx context.Context, text string) error {
 	return first
 }
 
+// hints are what helps after MySQL's errors, which have no remedy of their own.
+var hints = map[uint16]string{
+	1046: `name a database behind scrim sql, USE one, or write database.table; \l lists them`,
+	1049: `\l lists the databases`,
+	1054: `\d TABLE lists the columns of a table`,
+	1064: `look at the words just before that; \df lists the functions`,
+	1142: `a DBA can GRANT SELECT on it; \d lists what you may read`,
+	1146: `\d lists the tables`,
+	1305: `\df lists the functions`,
+}
+
 // tell writes an error as clients of MySQL do, with the line of a script where it is not 0.
 func (s *Shell) tell(err error, line int) {
 	at := ""
@@ -103,7 +114,11 @@ func (s *Shell) tell(err error, line int) {
 		at = fmt.Sprintf(" at line %d", line)
 	}
 	if e := (*mysql.MySQLError)(nil); errors.As(err, &e) {
-		fmt.Fprintf(s.Err, "ERROR %d (%s)%s: %s\n", e.Number, e.SQLState, at, client.Printable(e.Message, "\n\t"))
+		hint := hints[e.Number]
+		if hint != "" {
+			hint = " (" + hint + ")"
+		}
+		fmt.Fprintf(s.Err, "ERROR %d (%s)%s: %s%s\n", e.Number, e.SQLState, at, client.Printable(e.Message, "\n\t"), hint)
 		return
 	}
 	fmt.Fprintf(s.Err, "ERROR%s: %s\n", at, client.Printable(err.Error(), "\n\t"))
