@@ -57,21 +57,13 @@ func (p Params) spread(k []float64) []float64 {
 // and by Cauchy and Schwarz the best w_B is in proportion to √v_B. An exchange of persons whose
 // cells agree in S costs 2·(K[all] − K[S]), for which the largest of all S counts: exchanged.
 func (p Params) allocation(sets []Set) precision {
-	aim := make([]float64, 1<<len(p.Dims))
-	for _, m := range p.Workload {
-		own := p.varied(m.Set)
-		for b := range own.Subsets() {
-			aim[b] += m.Weight * p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
-		}
-	}
-	cost := make([]float64, len(aim))
+	aim, cost := p.aims(), make([]float64, 1<<len(p.Dims))
 	for _, b := range sets {
 		cost[b] = p.share(b)
-		aim[b] *= cost[b]
 	}
 	w := best(sets, aim, cost)
 	if p.Relation == estimator.ReplaceOne && p.Rows == 0 {
-		w = p.exchanged(sets, aim)
+		w, _ = p.exchanged(sets, aim)
 	}
 	// far more than what rounding adds to the cost, so that the exact one is at most ρ
 	scale := p.Rho * (1 - 1e-9) / p.cost(w)
@@ -79,6 +71,18 @@ func (p Params) allocation(sets []Set) precision {
 		w[b] *= scale
 	}
 	return w
+}
+
+// aims is v_B·share(B) of every set: what 1/(2·w_B) adds to the weighted variance.
+func (p Params) aims() []float64 {
+	aim := make([]float64, 1<<len(p.Dims))
+	for _, m := range p.Workload {
+		own := p.varied(m.Set)
+		for b := range own.Subsets() {
+			aim[b] += m.Weight * p.share(b) * p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
+		}
+	}
+	return aim
 }
 
 // best minimises Σ aim/w under Σ cost·w = 1.
@@ -95,27 +99,29 @@ func best(sets []Set, aim, cost []float64) precision {
 
 // Constants of exchanged.
 const (
-	exchangeRounds = 300
+	exchangeRounds = 1000
 	exchangeGap    = 1e-3  // of the aim, above its least value
 	leastCost      = 1e-12 // so that nothing is free on the way
 )
 
 // exchanged is best where the largest of several costs counts: those of persons who come or go, and
 // of exchanges by the dimensions in which the cells agree. For a mixture of the costs best has the
-// least aim; the mixture is moved towards those costs that are above 1. The aim of a mixture is at
-// most the least one, and w divided by its largest cost is within it times that cost: the loop ends
-// where that is near 1, and what it returns is safe at any point, since allocation rescales it.
-func (p Params) exchanged(sets []Set, aim []float64) precision {
+// least aim, which is at most the least one under all of them; w divided by its largest cost has at
+// least that one. The mixture is moved towards the costs that are large, and the loop ends where
+// the two bounds are near each other. gap is their quotient. Any w is safe: allocation rescales it.
+func (p Params) exchanged(sets []Set, aim []float64) (found precision, gap float64) {
 	moves := slices.Collect(p.all().Subsets())
 	mixture := make([]float64, len(moves))
 	for m := range mixture {
 		mixture[m] = 1 / float64(len(moves))
 	}
-	var found precision
-	least := math.Inf(1)
+	least, most := 0.0, math.Inf(1)
 	for range exchangeRounds {
 		w := best(sets, aim, p.mixed(moves, mixture))
-		k := p.agreement(w)
+		k, value := p.agreement(w), 0.0
+		for _, b := range sets {
+			value += aim[b] / w[b]
+		}
 		largest, total := 0.0, 0.0
 		for m, s := range moves {
 			c := moved(k, moves[0], s)
@@ -123,21 +129,18 @@ func (p Params) exchanged(sets []Set, aim []float64) precision {
 			mixture[m] *= c
 			total += mixture[m]
 		}
-		value := 0.0
-		for _, b := range sets {
-			value += aim[b] / w[b] * largest
+		least = max(least, value)
+		if value*largest < most {
+			most, found = value*largest, w
 		}
-		if value < least {
-			least, found = value, w
-		}
-		if largest < 1+exchangeGap {
+		if gap = most / least; gap < 1+exchangeGap {
 			break
 		}
 		for m := range mixture {
 			mixture[m] /= total
 		}
 	}
-	return found
+	return found, gap
 }
 
 // mixed is the cost of each w_B under a mixture of moves.

@@ -10,12 +10,13 @@ func (c *Cube) axis(s Set, i int) axis {
 	return axis{c.Size(below), n, c.Size(s &^ below &^ (1 << i))}
 }
 
-// lines calls f with the first cell of each line along the axis and its place without the axis.
-// The cells of a line are inner apart.
-func (a axis) lines(f func(first, without int)) {
+// rows calls f with each row of cells that differ in what comes after the axis alone, and the cells
+// of the table without the axis that it belongs to.
+func rows[T int64 | float64](a axis, table, without []T, f func(row, without []T)) {
 	for o := range a.outer {
-		for j := range a.inner {
-			f(o*a.n*a.inner+j, o*a.inner+j)
+		under := without[o*a.inner : (o+1)*a.inner]
+		for v := o * a.n; v < (o+1)*a.n; v++ {
+			f(table[v*a.inner:(v+1)*a.inner], under)
 		}
 	}
 }
@@ -23,48 +24,40 @@ func (a axis) lines(f func(first, without int)) {
 // sum adds up along the axis.
 func sum[T int64 | float64](a axis, table []T) []T {
 	out := make([]T, a.outer*a.inner)
-	a.lines(func(first, without int) {
-		for v := range a.n {
-			out[without] += table[first+v*a.inner]
+	rows(a, table, out, func(row, out []T) {
+		for j, x := range row {
+			out[j] += x
 		}
 	})
 	return out
 }
 
-// centre replaces each number x of a line by x − mean, the mean of the line.
-func (a axis) centre(table []float64) {
-	a.lines(func(first, _ int) {
-		mean := 0.0
-		for v := range a.n {
-			mean += table[first+v*a.inner]
-		}
-		mean /= float64(a.n)
-		for v := range a.n {
-			table[first+v*a.inner] -= mean
+// means are those along the axis.
+func (a axis) means(table []float64) []float64 {
+	m := sum(a, table)
+	for j := range m {
+		m[j] /= float64(a.n)
+	}
+	return m
+}
+
+// add adds to each cell a multiple of that without the axis.
+func (a axis) add(table, without []float64, times float64) {
+	rows(a, table, without, func(row, without []float64) {
+		for j, x := range without {
+			row[j] += times * x
 		}
 	})
 }
 
-// centreTimes replaces each x of a line by n·x − sum, in integers.
+// centre takes the means along the axis out of a table.
+func (a axis) centre(table []float64) { a.add(table, a.means(table), -1) }
+
+// centreTimes replaces each x by n·x − sum along the axis, in integers.
 func (a axis) centreTimes(table []int64) {
-	a.lines(func(first, _ int) {
-		sum := int64(0)
-		for v := range a.n {
-			sum += table[first+v*a.inner]
-		}
-		for v := range a.n {
-			x := &table[first+v*a.inner]
-			*x = int64(a.n)*(*x) - sum
-		}
-	})
-}
-
-// spread adds to each number of a line its share 1/n of the line's number in without.
-func (a axis) spread(table, without []float64) {
-	a.lines(func(first, at int) {
-		share := without[at] / float64(a.n)
-		for v := range a.n {
-			table[first+v*a.inner] += share
+	rows(a, table, sum(a, table), func(row, sum []int64) {
+		for j, x := range sum {
+			row[j] = int64(a.n)*row[j] - x
 		}
 	})
 }
@@ -78,7 +71,8 @@ func (c *Cube) merge(residual func(Set) []float64, fixed, free Set) []float64 {
 	i := first(free)
 	free &^= 1 << i
 	out := c.merge(residual, fixed|1<<i, free)
-	c.axis(fixed|free|1<<i, i).spread(out, c.merge(residual, fixed, free))
+	a := c.axis(fixed|free|1<<i, i)
+	a.add(out, c.merge(residual, fixed, free), 1/float64(a.n))
 	return out
 }
 
@@ -92,12 +86,9 @@ func (c *Cube) split(table []float64, fixed, free Set, to func(Set, []float64)) 
 	i := first(free)
 	a := c.axis(fixed|free, i)
 	free &^= 1 << i
-	means := sum(a, table)
-	for j := range means {
-		means[j] /= float64(a.n)
-	}
+	means := a.means(table)
+	a.add(table, means, -1)
 	c.split(means, fixed, free, to)
-	a.centre(table)
 	c.split(table, fixed|1<<i, free, to)
 }
 

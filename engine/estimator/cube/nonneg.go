@@ -5,8 +5,10 @@ import "math"
 // Fit says how NonNegative ended.
 type Fit struct {
 	Rounds int
+	// Converged says that what is left to do is far below the noise.
+	Converged bool
 	// Mixed is the share of the even table that was mixed in, at last, to lift what was still under
-	// 0: 0.001 at most where the rounds converged.
+	// 0.
 	Mixed float64
 }
 
@@ -14,6 +16,7 @@ type Fit struct {
 const (
 	fitRounds = 5000
 	fitMixed  = 1e-3
+	fitMoved  = 0.02 // standard errors
 )
 
 // NonNegative returns the answer that is nearest to a of those with no cell under 0 in any table of
@@ -28,21 +31,26 @@ const (
 // 1/n_i times a projection, and the residuals' spaces are orthogonal, so the curvature is the
 // largest over B of σ_B²·Σ over A ⊇ B of that.
 //
-// The rounds end where the mean cell of every table is 1,000 times what its least cell lacks.
+// The rounds end where no cell is further from what the optimum asks, to be at least 0, and to be 0
+// where it has a price, than a share of its table's mean cell. With that share of the even table
+// mixed in no cell is under 0. It is a thousandth at most, and moves no cell of any table, of the
+// total at most, by more than a fiftieth of a standard error.
 func (a *Answer) NonNegative() (*Answer, Fit) {
 	f := newFitting(a)
 	if f.total == 0 {
-		f.mix = 1
-		f.lift()
-		return &Answer{a.c, f.residuals, true}, Fit{Mixed: 1}
+		return f.lifted(1), Fit{Converged: true, Mixed: 1}
 	}
-	rounds := 0
-	for f.mix = f.lack(); rounds < fitRounds && f.mix > fitMixed; rounds++ {
+	enough := fitMixed
+	for _, s := range a.c.sets[1:] {
+		enough = min(enough, fitMoved*a.c.StdErr(s)/f.total)
+	}
+	fit := Fit{Converged: f.off() <= enough}
+	for ; fit.Rounds < fitRounds && !fit.Converged; fit.Rounds++ {
 		f.step()
-		f.mix = f.lack()
+		fit.Converged = f.off() <= enough
 	}
-	f.lift()
-	return &Answer{a.c, f.residuals, true}, Fit{rounds, f.mix}
+	fit.Mixed = f.lack()
+	return f.lifted(fit.Mixed), fit
 }
 
 // fitting is the work of NonNegative.
@@ -56,7 +64,6 @@ type fitting struct {
 	total     float64
 	rate      float64 // of a step
 	momentum  float64
-	mix       float64
 }
 
 func newFitting(a *Answer) *fitting {
@@ -117,7 +124,7 @@ func (f *fitting) step() {
 			old := f.prices[i][j]
 			now := max(0, f.ahead[i][j]-f.rate*x)
 			along += x * (now - old)
-			f.prices[i][j], f.ahead[i][j] = now, now+push*(now-old)
+			f.prices[i][j], f.ahead[i][j] = now, max(0, now+push*(now-old))
 		}
 	}
 	f.momentum = next
@@ -128,6 +135,19 @@ func (f *fitting) step() {
 		}
 	}
 	f.reconstruct()
+}
+
+// off is how far a cell is from what the optimum asks at most, in mean cells: under 0, or above it
+// while it has a price that a step would not take away.
+func (f *fitting) off() float64 {
+	most := 0.0
+	for i, table := range f.tables {
+		each := float64(len(table)) / f.total
+		for j, x := range table {
+			most = max(most, max(-x, min(x, f.ahead[i][j]/f.rate))*each)
+		}
+	}
+	return most
 }
 
 // lack is the share of the even table that leaves no cell under 0 when it is mixed in.
@@ -144,11 +164,12 @@ func (f *fitting) lack() float64 {
 	return share
 }
 
-// lift mixes in the even table, of which all residuals but the total are 0.
-func (f *fitting) lift() {
+// lifted mixes in a share of the even table, of which all residuals but the total are 0.
+func (f *fitting) lifted(share float64) *Answer {
 	for _, r := range f.residuals[1:] {
 		for j := range r {
-			r[j] *= 1 - f.mix
+			r[j] *= 1 - share
 		}
 	}
+	return &Answer{f.c, f.residuals, true}
 }

@@ -19,7 +19,8 @@ type Entry struct {
 // decides is the lattice vector itself, with all that floats may be off added to its cost. So what
 // the release costs does not depend on how the factor is found.
 //
-// It takes time in proportion to the square of the number of cells.
+// Tables hold fewer than 2^50 rows: no person has more steps than 2^12 times the person's rows, and
+// no sum passes 63 bits. It takes time in proportion to the square of the number of cells.
 func (c *Cube) Tally(t Tables, person []Entry) {
 	if c.p.Rows == 0 {
 		for _, e := range person {
@@ -52,7 +53,7 @@ func (c *Cube) shorten(person []Entry) []int64 {
 	lattice := make([]float64, len(person))
 	for {
 		for i, x := range rows {
-			lattice[i] = math.Floor(x * factor * (1 << rowBits))
+			lattice[i] = math.Floor(min(x*factor*(1<<rowBits), 1<<52))
 			steps[i] = int64(lattice[i])
 		}
 		cost, slack := c.length2(person, lattice)
