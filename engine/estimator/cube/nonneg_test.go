@@ -67,6 +67,27 @@ func TestNonNegativeTablesAddUp(t *testing.T) {
 	}
 }
 
+// TestNonNegativeKeepsSmallTables: lifting many nearly empty cells takes nothing much from tables of
+// few dimensions. Without stiffness their error is 2.8 times what it was.
+func TestNonNegativeKeepsSmallTables(t *testing.T) {
+	c := build(t, Params{Dims: dims(adult...), Workload: Ways(len(adult), 3), Rho: 0.05})
+	exact, a := sparse(t, c, 30000, "many")
+	b, _ := a.NonNegative()
+	var before, after [4]float64
+	for _, s := range c.sets {
+		truth, raw, table := exact.Marginal(s), a.Marginal(s), b.Marginal(s)
+		for j, x := range table {
+			before[s.Len()] += math.Pow(raw[j]-truth[j], 2) / float64(len(table))
+			after[s.Len()] += math.Pow(x-truth[j], 2) / float64(len(table))
+		}
+	}
+	for ways, most := range []float64{1, 1.2, 1, 0.8} {
+		if r := math.Sqrt(after[ways] / before[ways]); r > most+1e-9 {
+			t.Errorf("%d ways: %v times the error, want at most %v", ways, r, most)
+		}
+	}
+}
+
 // agree checks that a table of s is the marginal of one of top.
 func agree(t *testing.T, c *Cube, top, s Set, large, small []float64) {
 	t.Helper()
@@ -112,7 +133,7 @@ func TestNonNegativeIsTheNearest(t *testing.T) {
 	}
 }
 
-// precisionMatrix is Σ over sets but the empty one of R_Bᵀ R_B/σ_B².
+// precisionMatrix is Σ over sets but the empty one of R_Bᵀ R_B/g_B.
 func (c *Cube) precisionMatrix() *mat.Dense {
 	q := mat.NewDense(6, 6, nil)
 	for i, b := range c.sets[1:] {
@@ -124,7 +145,8 @@ func (c *Cube) precisionMatrix() *mat.Dense {
 		})
 		var part mat.Dense
 		part.Mul(r.T(), r)
-		part.Scale(1/c.variance[i+1], &part)
+		_, above := c.spreads(b)
+		part.Scale(1/(c.variance[i+1]*math.Pow(fitStiff, float64(above))), &part)
 		q.Add(q, &part)
 	}
 	return q
