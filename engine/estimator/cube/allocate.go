@@ -172,9 +172,10 @@ func moved(k []float64, all, s Set) float64 {
 
 // cost is the largest loss of one person at w.
 //
-// Persons with vectors y and y′ of several rows, of costs up to c = K[all], are exchanged at ‖y−y′‖²
-// ≤ 2c − 2⟨y,y′⟩. Where no K is negative ⟨y,y′⟩ ≥ 0. Else, with |y| the number of rows, ⟨y,y′⟩ ≥ min
-// K·|y|·|y′|, and c ≥ ‖y‖² ≥ w_∅·|y|², so that ⟨y,y′⟩ ≥ c·min K/w_∅; it is at least −c in any case.
+// Persons with vectors y and y′ of several rows, of costs up to c = K[all], are exchanged at
+// ‖y−y′‖² ≤ 2c − 2⟨y,y′⟩. Where no K is negative ⟨y,y′⟩ ≥ 0. Else, with |y| the number of rows,
+// ⟨y,y′⟩ ≥ min K·|y|·|y′|, and c ≥ ‖y‖² ≥ w_∅·|y|², so that ⟨y,y′⟩ ≥ c·min K/w_∅; it is at least −c
+// in any case.
 func (p Params) cost(w precision) float64 {
 	k, all := p.agreement(w), p.all()
 	least, worst := 0.0, k[all]

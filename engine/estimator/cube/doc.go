@@ -21,5 +21,5 @@
 //
 // Invariants: data reach an Answer only as integers through noise.Noiser. The variances of the
 // noise, and the number of draws, follow from Params. Source: [XHZK23] for residuals and their
-// allocation, [MFSM24] for non-negative ones; docs/proofs/cubes.md has the argument.
+// allocation, [MFXKMS24] for non-negative ones; docs/proofs/cubes.md has the argument.
 package cube

@@ -5,7 +5,8 @@ import "math"
 // Fit says how NonNegative ended.
 type Fit struct {
 	Rounds int
-	// Converged says that what is left to do is far below the noise.
+	// Converged says that what is left to do is far below the noise. Else there were too many cells
+	// for the rounds that are made, or too few persons: a reader is better served by what was released.
 	Converged bool
 	// Mixed is the share of the even table that was mixed in, at last, to lift what was still under
 	// 0.
@@ -15,15 +16,16 @@ type Fit struct {
 // Constants of NonNegative.
 const (
 	fitRounds = 3000
-	fitCheck  = 10 // rounds from one look at what is left to the next
+	fitWork   = 1 << 30 // cells in all rounds together: a minute or so
+	fitCheck  = 10      // rounds from one look at what is left to the next
 	fitMixed  = 1e-3
 	fitMoved  = 0.02 // standard errors
 	// fitStiff is what the variance of a residual is multiplied by for each dimension that it has
 	// less than the largest table with it. Cells of large tables that are nearly empty are lifted from
 	// under 0 more often than they are lowered, and what lifts them is taken from the full ones. With
-	// the variances as they are, tables of one dimension, which add up hundreds of such cells, had up
-	// to 2.8 times their error; with 0.3 they keep it, 1.12 times at most (30,000 persons in eight
-	// dimensions, three ways). Below 0.1 the rounds become too many.
+	// the variances as they are, tables of one dimension, which add up hundreds of such cells, had 2.8
+	// times their error (30,000 persons in eight dimensions, three ways); with 0.3 they have 1.1 times
+	// that, and larger tables less than before. Below 0.1 the rounds become too many.
 	fitStiff = 0.3
 	relaxed  = 1.7 // over-relaxation
 )
@@ -54,7 +56,7 @@ func (a *Answer) NonNegative() (*Answer, Fit) {
 		enough = min(enough, fitMoved*a.c.StdErr(s)/f.total)
 	}
 	fit := Fit{Converged: f.off() <= enough}
-	for ; fit.Rounds < fitRounds && !fit.Converged; fit.Rounds += fitCheck {
+	for most := min(fitRounds, fitWork/int(a.c.Cells())); fit.Rounds < most && !fit.Converged; fit.Rounds += fitCheck {
 		for range fitCheck {
 			f.step()
 		}
@@ -93,7 +95,10 @@ func newFitting(a *Answer) *fitting {
 			least, most = min(least, f.give[i]*length), max(most, f.give[i]*length)
 		}
 	}
-	f.penalty = 1 / math.Sqrt(least*most)
+	f.penalty = 1
+	if most > 0 { // not the total alone
+		f.penalty = 1 / math.Sqrt(least*most)
+	}
 	f.tables, f.state = make([][]float64, len(c.tops)), make([][]float64, len(c.tops))
 	for i, s := range c.tops {
 		f.state[i] = make([]float64, c.Size(s))

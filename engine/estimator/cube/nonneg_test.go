@@ -31,9 +31,13 @@ func TestNonNegativeTablesAddUp(t *testing.T) {
 		sizes         []int
 		ways, persons int
 	}{
-		{[]int{20, 12, 5, 7}, 4, 2000}, {[]int{20, 12, 5, 7}, 2, 300}, {[]int{6, 1, 5}, 3, 40}, {[]int{50}, 1, 100}, {adult, 2, 1000},
+		{[]int{20, 12, 5, 7}, 4, 2000}, {[]int{20, 12, 5, 7}, 2, 300}, {[]int{6, 1, 5}, 3, 40}, {[]int{50}, 1, 100}, {[]int{3}, 0, 10}, {adult, 2, 1000},
 	} {
-		c := build(t, Params{Dims: dims(v.sizes...), Workload: Ways(len(v.sizes), v.ways), Rho: 0.05})
+		p := Params{Dims: dims(v.sizes...), Workload: Ways(len(v.sizes), v.ways), Rho: 0.05}
+		if v.ways == 0 {
+			p.Workload = []Marginal{{0, 1}} // the total alone
+		}
+		c := build(t, p)
 		exact, a := sparse(t, c, v.persons, "sparse")
 		b, fit := a.NonNegative()
 		t.Logf("%v: %d rounds, %.2g mixed", v.sizes, fit.Rounds, fit.Mixed)

@@ -2,7 +2,6 @@ package cube
 
 import (
 	"fmt"
-	"math"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
@@ -17,19 +16,21 @@ type Dimension struct {
 // Marginal is a table that is wanted.
 type Marginal struct {
 	Set    Set
-	Weight float64 // > 0: how much the variance of one of its cells counts
+	Weight float64 // 1e-6 to 1e6: how much the variance of one of its cells counts
 }
 
 // Limits on what is public. A cube of more is refused by New.
 const (
 	MaxDimensions = 16
-	// MaxCells is the number of cells of all residuals together beyond which a cube is refused where
-	// Params.Cells does not say less. A release holds about CellBytes for each.
+	// MaxCells is the number of cells of all residuals together beyond which a cube is refused,
+	// where Params.Cells does not say less. A release holds about CellBytes for each.
 	MaxCells = 1 << 26
 	// CellBytes is the memory for a cell while a cube is made non-negative, which takes more than its
 	// release: residuals as released and as corrected, tables, two arrays of prices, and copies.
 	CellBytes = 72
 	maxRows   = 1 << 30
+	minWeight = 1e-6
+	maxWeight = 1e6
 )
 
 // Params are the public facts under which a cube is built.
@@ -38,9 +39,9 @@ type Params struct {
 	Workload []Marginal // no set twice
 	Rho      float64    // zCDP of one release of the whole cube
 	Relation estimator.Relation
-	// Rows is 0 where every person has one row at most. Else a person may have any number of rows in
-	// any cells: vectors longer than that of this number of rows in one cell are shortened to it,
-	// lengths being what a vector costs. See Tally.
+	// Rows is 0 where every person has one row at most. Else a person may have any number of rows
+	// in any cells: vectors longer than that of this number of rows in one cell are shortened to
+	// it, lengths being what a vector costs. See Tally.
 	Rows  int64
 	Cells int64 // the most cells of all residuals together; 0: MaxCells
 }
@@ -76,8 +77,8 @@ func (p Params) checkWorkload() error {
 			return fmt.Errorf("cube: want dimensions under %d, have the set %b", len(p.Dims), m.Set)
 		case seen[m.Set]:
 			return fmt.Errorf("cube: the marginal by (%s) is asked for twice", m.Set.names(p.Dims))
-		case !(m.Weight > 0) || math.IsInf(m.Weight, 0):
-			return fmt.Errorf("cube: want a weight above 0 of the marginal by (%s), have %v", m.Set.names(p.Dims), m.Weight)
+		case !(m.Weight >= minWeight && m.Weight <= maxWeight):
+			return fmt.Errorf("cube: want a weight of 1e-6 to 1e6 of the marginal by (%s), have %v", m.Set.names(p.Dims), m.Weight)
 		}
 		seen[m.Set] = true
 	}

@@ -15,21 +15,21 @@ import (
 func TestBadParametersAreNamed(t *testing.T) {
 	good := func() Params { return Params{Dims: dims(3, 4), Workload: Ways(2, 2), Rho: 0.1} }
 	for want, change := range map[string]func(*Params){
-		"rho":            func(p *Params) { p.Rho = 0 },
-		"have NaN":       func(p *Params) { p.Rho = math.NaN() },
-		"loss":           func(p *Params) { p.Rho = 1e-300 },
-		"relation":       func(p *Params) { p.Relation = 7 },
-		"dimensions":     func(p *Params) { p.Dims = nil },
-		"16":             func(p *Params) { p.Dims = dims(make([]int, 17)...) },
-		"values of b":    func(p *Params) { p.Dims[1].Size = 0 },
-		"one marginal":   func(p *Params) { p.Workload = nil },
-		"under 2":        func(p *Params) { p.Workload[0].Set = 4 },
-		"(a, b)":         func(p *Params) { p.Workload = []Marginal{{3, 1}, {3, 1}} },
-		"a weight above": func(p *Params) { p.Workload[0].Weight = math.NaN() },
-		"weight":         func(p *Params) { p.Workload[0].Weight = math.Inf(1) },
-		"rows a person":  func(p *Params) { p.Rows = -1 },
-		"a limit of":     func(p *Params) { p.Cells = MaxCells + 1 },
-		"2(n−1)":         func(p *Params) { p.Dims = dims(8, 8, 8, 8, 8, 8, 8, 8); p.Workload = []Marginal{{255, 1}} },
+		"rho":              func(p *Params) { p.Rho = 0 },
+		"have NaN":         func(p *Params) { p.Rho = math.NaN() },
+		"loss":             func(p *Params) { p.Rho = 1e-300 },
+		"relation":         func(p *Params) { p.Relation = 7 },
+		"dimensions":       func(p *Params) { p.Dims = nil },
+		"16":               func(p *Params) { p.Dims = dims(make([]int, 17)...) },
+		"values of b":      func(p *Params) { p.Dims[1].Size = 0 },
+		"one marginal":     func(p *Params) { p.Workload = nil },
+		"under 2":          func(p *Params) { p.Workload[0].Set = 4 },
+		"(a, b)":           func(p *Params) { p.Workload = []Marginal{{3, 1}, {3, 1}} },
+		"a weight of 1e-6": func(p *Params) { p.Workload[0].Weight = math.NaN() },
+		"weight":           func(p *Params) { p.Workload[0].Weight = math.Inf(1) },
+		"rows a person":    func(p *Params) { p.Rows = -1 },
+		"a limit of":       func(p *Params) { p.Cells = MaxCells + 1 },
+		"2(n−1)":           func(p *Params) { p.Dims = dims(8, 8, 8, 8, 8, 8, 8, 8); p.Workload = []Marginal{{255, 1}} },
 	} {
 		p := good()
 		change(&p)

@@ -58,9 +58,13 @@ func (s Set) names(dims []Dimension) string {
 	return strings.Join(names, ", ")
 }
 
-// Ways returns the marginals of one up to ways of d dimensions, each of weight 1.
+// Ways returns the marginals of one up to ways of d dimensions, each of weight 1; none where d is
+// more than New takes.
 func Ways(d, ways int) []Marginal {
 	var out []Marginal
+	if d > MaxDimensions {
+		return nil
+	}
 	for s := range Of(upTo(d)...).Subsets() {
 		if n := s.Len(); n > 0 && n <= ways {
 			out = append(out, Marginal{s, 1})
