@@ -6,7 +6,8 @@ import "math"
 type Fit struct {
 	Rounds int
 	// Converged says that what is left to do is far below the noise. Else there were too many cells
-	// for the rounds that are made, or too few persons: a reader is better served by what was released.
+	// for the rounds that are made, or too few persons: a reader is better served by what was
+	// released.
 	Converged bool
 	// Mixed is the share of the even table that was mixed in, at last, to lift what was still under
 	// 0.
@@ -21,11 +22,12 @@ const (
 	fitMixed  = 1e-3
 	fitMoved  = 0.02 // standard errors
 	// fitStiff is what the variance of a residual is multiplied by for each dimension that it has
-	// less than the largest table with it. Cells of large tables that are nearly empty are lifted from
-	// under 0 more often than they are lowered, and what lifts them is taken from the full ones. With
-	// the variances as they are, tables of one dimension, which add up hundreds of such cells, had 2.8
-	// times their error (30,000 persons in eight dimensions, three ways); with 0.3 they have 1.1 times
-	// that, and larger tables less than before. Below 0.1 the rounds become too many.
+	// less than the largest table with it. Cells of large tables that are nearly empty are lifted
+	// from under 0 more often than they are lowered, and what lifts them is taken from the full
+	// ones. With the variances as they are, tables of one dimension, which add up hundreds of such
+	// cells, had 2.8 times their error (30,000 persons in eight dimensions, three ways); with 0.3
+	// they have 1.1 times that, and larger tables less than before. Below 0.1 the rounds become too
+	// many.
 	fitStiff = 0.3
 	relaxed  = 1.7 // over-relaxation
 )
@@ -44,8 +46,8 @@ const (
 // The multipliers λ ≥ 0 of the cells give residuals r_B = released + g_B·Σ_A E_ABᵀλ_A, E_AB the
 // spreading. The rounds end where no cell of their tables is further from what the optimum asks, to
 // be at least 0, and to be 0 where it has a multiplier, than a share of its table's mean cell. With
-// that share of the even table mixed in no cell is under 0. It is a thousandth at most, and moves no
-// cell of any table, of the total at most, by more than a fiftieth of a standard error.
+// that share of the even table mixed in no cell is under 0. It is a thousandth at most, and moves
+// no cell of any table, of the total at most, by more than a fiftieth of a standard error.
 func (a *Answer) NonNegative() (*Answer, Fit) {
 	f := newFitting(a)
 	if f.total == 0 {

@@ -71,8 +71,8 @@ func TestNonNegativeTablesAddUp(t *testing.T) {
 	}
 }
 
-// TestNonNegativeKeepsSmallTables: lifting many nearly empty cells takes nothing much from tables of
-// few dimensions. Without stiffness their error is 2.8 times what it was.
+// TestNonNegativeKeepsSmallTables: lifting many nearly empty cells takes nothing much from tables
+// of few dimensions. Without stiffness their error is 2.8 times what it was.
 func TestNonNegativeKeepsSmallTables(t *testing.T) {
 	c := build(t, Params{Dims: dims(adult...), Workload: Ways(len(adult), 3), Rho: 0.05})
 	exact, a := sparse(t, c, 30000, "many")

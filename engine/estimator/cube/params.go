@@ -25,8 +25,9 @@ const (
 	// MaxCells is the number of cells of all residuals together beyond which a cube is refused,
 	// where Params.Cells does not say less. A release holds about CellBytes for each.
 	MaxCells = 1 << 26
-	// CellBytes is the memory for a cell while a cube is made non-negative, which takes more than its
-	// release: residuals as released and as corrected, tables, two arrays of prices, and copies.
+	// CellBytes is the memory for a cell while a cube is made non-negative, which takes more than
+	// its release: residuals as released and as corrected, tables, two arrays of prices, and
+	// copies.
 	CellBytes = 72
 	maxRows   = 1 << 30
 	minWeight = 1e-6

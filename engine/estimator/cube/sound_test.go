@@ -114,8 +114,8 @@ func severalRows(t *testing.T) []*Cube {
 }
 
 // TestPersonsOfManyRowsLoseNoMore tallies persons of random and of hostile rows: none moves the
-// draws by more than ρ, against nobody or each other. A person of the declared number of rows in one
-// cell is not shortened, and costs ρ where one may only come or go.
+// draws by more than ρ, against nobody or each other. A person of the declared number of rows in
+// one cell is not shortened, and costs ρ where one may only come or go.
 func TestPersonsOfManyRowsLoseNoMore(t *testing.T) {
 	r := rand.New(stattest.Source(t, "rows"))
 	for _, c := range severalRows(t) {
