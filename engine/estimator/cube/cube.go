@@ -49,11 +49,25 @@ func New(p Params) (*Cube, error) {
 		v, _ := new(big.Float).SetInt(c.noise[i]).Float64()
 		scale := p.product(b, func(n float64) float64 { return n }) * float64(c.Unit())
 		c.variance = append(c.variance, v/scale/scale)
-		if !slices.ContainsFunc(sets, func(a Set) bool { return a != b && b.Within(a) }) {
+	}
+	for _, b := range sets {
+		if c.over(b) == b {
 			c.tops = append(c.tops, b)
 		}
 	}
 	return c, nil
+}
+
+// over is the set of the smallest table with one dimension more than b; b itself where there is
+// none. All subsets of a set that is measured are measured, so then b is in no other one.
+func (c *Cube) over(b Set) Set {
+	found := b
+	for i := range c.p.Dims {
+		if a := b | 1<<i; a != b && c.place[a] >= 0 && (found == b || c.Size(a) < c.Size(found)) {
+			found = a
+		}
+	}
+	return found
 }
 
 // sigma2 is the variance of the integer noise on a residual times Π n_i, by rows R = max(1, Rows):

@@ -51,8 +51,8 @@ func (c *Cube) cell(s Set, values []int) int {
 func (c *Cube) Release(n noise.Noiser, t Tables) *Answer {
 	c.mustFit(t)
 	a := &Answer{c: c, residuals: make([][]float64, len(c.sets))}
-	for i, b := range c.sets {
-		a.residuals[i] = c.measure(n, b, c.marginal(t, b), c.noise[i])
+	for i, table := range c.marginals(t) {
+		a.residuals[i] = c.measure(n, c.sets[i], table, c.noise[i])
 	}
 	return a
 }
@@ -68,20 +68,19 @@ func (c *Cube) mustFit(t Tables) {
 	}
 }
 
-// marginal adds up the smallest table that has the set.
-func (c *Cube) marginal(t Tables, b Set) []int64 {
-	at := -1
+// marginals are the exact tables of all sets, by place.
+func (c *Cube) marginals(t Tables) [][]int64 {
+	out := make([][]int64, len(c.sets))
 	for i, s := range c.tops {
-		if b.Within(s) && (at < 0 || len(t[i]) < len(t[at])) {
-			at = i
+		out[c.place[s]] = t[i]
+	}
+	for i := len(c.sets) - 1; i >= 0; i-- { // larger sets first
+		if b := c.sets[i]; out[i] == nil {
+			a := c.over(b)
+			out[i] = sum(c.axis(a, first(a&^b)), out[c.place[a]])
 		}
 	}
-	table, s := t[at], c.tops[at]
-	for i := range (s &^ b).Dims() {
-		table = sum(c.axis(s, i), table)
-		s &^= 1 << i
-	}
-	return table
+	return out
 }
 
 // measure is one residual with noise.
