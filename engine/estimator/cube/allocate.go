@@ -1,0 +1,195 @@
+package cube
+
+import (
+	"math"
+	"slices"
+
+	"scrim/engine/estimator"
+)
+
+// precision is w_B of every set, 0 of those that are not measured: the residual of B has noise of
+// covariance (⊗ C_i)/(2·w_B). A person's vector y, by cell of all dimensions, then costs
+//
+//	Σ_B w_B·‖r_B(y)‖² = Σ_{a,b} y_a·y_b·K[S]     S: the dimensions in which cells a and b agree
+//
+// of ρ: see agreement.
+type precision []float64
+
+// share is the part of unit vectors that a residual keeps, Π (1−1/n_i) over B: the squared length
+// of the residual of one person, and the variance of a cell of noise (⊗ C_i).
+func (p Params) share(b Set) float64 {
+	return p.product(b, func(n float64) float64 { return 1 - 1/n })
+}
+
+// agreement returns K[S] = Σ_B w_B·Π over i in B of ([i in S] − 1/n_i), one dimension at a time. K
+// of all dimensions is what one person costs who comes or goes.
+func (p Params) agreement(w precision) []float64 {
+	k := append([]float64(nil), w...)
+	for i, d := range p.Dims {
+		inv := 1 / float64(d.Size)
+		for s := range k {
+			if t := s | 1<<i; t != s {
+				k[s], k[t] = k[s]-inv*k[t], k[s]+(1-inv)*k[t]
+			}
+		}
+	}
+	return k
+}
+
+// spread is the transpose of agreement: what a weighted mean of K is as a function of w_B.
+func (p Params) spread(k []float64) []float64 {
+	c := append([]float64(nil), k...)
+	for i, d := range p.Dims {
+		inv := 1 / float64(d.Size)
+		for s := range c {
+			if t := s | 1<<i; t != s {
+				c[s], c[t] = c[s]+c[t], (1-inv)*c[t]-inv*c[s]
+			}
+		}
+	}
+	return c
+}
+
+// allocation minimises Σ over the workload of weight·(variance of a cell) under a loss of ρ.
+//
+// A cell of A has the variance Σ over B ⊆ A of share(B)/(2·w_B)·Π over A without B of 1/n_i², so
+// the aim is Σ_B v_B·share(B)/(2·w_B). Where one person comes or goes the cost is Σ_B w_B·share(B),
+// and by Cauchy and Schwarz the best w_B is in proportion to √v_B. An exchange of persons whose
+// cells agree in S costs 2·(K[all] − K[S]), for which the largest of all S counts: exchanged.
+func (p Params) allocation(sets []Set) precision {
+	aim, cost := p.aims(), make([]float64, 1<<len(p.Dims))
+	for _, b := range sets {
+		cost[b] = p.share(b)
+	}
+	w := best(sets, aim, cost)
+	if p.Relation == estimator.ReplaceOne && p.Rows == 0 {
+		w, _ = p.exchanged(sets, aim)
+	}
+	// far more than what rounding adds to the cost, so that the exact one is at most ρ
+	scale := p.Rho * (1 - 1e-9) / p.cost(w)
+	for b := range w {
+		w[b] *= scale
+	}
+	return w
+}
+
+// aims is v_B·share(B) of every set: what 1/(2·w_B) adds to the weighted variance.
+func (p Params) aims() []float64 {
+	aim := make([]float64, 1<<len(p.Dims))
+	for _, m := range p.Workload {
+		own := p.varied(m.Set)
+		for b := range own.Subsets() {
+			aim[b] += m.Weight * p.share(b) * p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
+		}
+	}
+	return aim
+}
+
+// best minimises Σ aim/w under Σ cost·w = 1.
+func best(sets []Set, aim, cost []float64) precision {
+	w, total := make(precision, len(aim)), 0.0
+	for _, b := range sets {
+		total += math.Sqrt(aim[b] * cost[b])
+	}
+	for _, b := range sets {
+		w[b] = math.Sqrt(aim[b]/cost[b]) / total
+	}
+	return w
+}
+
+// Constants of exchanged.
+const (
+	exchangeRounds = 1000
+	exchangeGap    = 1e-3  // of the aim, above its least value
+	leastCost      = 1e-12 // so that nothing is free on the way
+)
+
+// exchanged is best where the largest of several costs counts: those of persons who come or go, and
+// of exchanges by the dimensions in which the cells agree. For a mixture of the costs best has the
+// least aim, which is at most the least one under all of them; w divided by its largest cost has at
+// least that one. The mixture is moved towards the costs that are large, and the loop ends where
+// the two bounds are near each other. gap is their quotient. Any w is safe: allocation rescales it.
+func (p Params) exchanged(sets []Set, aim []float64) (found precision, gap float64) {
+	moves := slices.Collect(p.all().Subsets())
+	mixture := make([]float64, len(moves))
+	for m := range mixture {
+		mixture[m] = 1 / float64(len(moves))
+	}
+	least, most := 0.0, math.Inf(1)
+	for range exchangeRounds {
+		w := best(sets, aim, p.mixed(moves, mixture))
+		k, value := p.agreement(w), 0.0
+		for _, b := range sets {
+			value += aim[b] / w[b]
+		}
+		largest, total := 0.0, 0.0
+		for m, s := range moves {
+			c := moved(k, moves[0], s)
+			largest = max(largest, c)
+			mixture[m] *= c
+			total += mixture[m]
+		}
+		least = max(least, value)
+		if value*largest < most {
+			most, found = value*largest, w
+		}
+		if gap = most / least; gap < 1+exchangeGap {
+			break
+		}
+		for m := range mixture {
+			mixture[m] /= total
+		}
+	}
+	return found, gap
+}
+
+// mixed is the cost of each w_B under a mixture of moves.
+func (p Params) mixed(moves []Set, mixture []float64) []float64 {
+	k := make([]float64, 1<<len(p.Dims))
+	for m, s := range moves {
+		if s == moves[0] {
+			k[s] += mixture[m]
+			continue
+		}
+		k[moves[0]] += 2 * mixture[m]
+		k[s] -= 2 * mixture[m]
+	}
+	cost := p.spread(k)
+	for b := range cost {
+		cost[b] = max(cost[b], leastCost)
+	}
+	return cost
+}
+
+// moved is the cost of a move under the agreement k: of an exchange of cells that agree in s, or
+// where that is all, of a person who comes or goes.
+func moved(k []float64, all, s Set) float64 {
+	if s == all {
+		return k[all]
+	}
+	return 2 * (k[all] - k[s])
+}
+
+// cost is the largest loss of one person at w.
+//
+// Persons with vectors y and y′ of several rows, of costs up to c = K[all], are exchanged at
+// ‖y−y′‖² ≤ 2c − 2⟨y,y′⟩. Where no K is negative ⟨y,y′⟩ ≥ 0. Else, with |y| the number of rows,
+// ⟨y,y′⟩ ≥ min K·|y|·|y′|, and c ≥ ‖y‖² ≥ w_∅·|y|², so that ⟨y,y′⟩ ≥ c·min K/w_∅; it is at least −c
+// in any case.
+func (p Params) cost(w precision) float64 {
+	k, all := p.agreement(w), p.all()
+	least, worst := 0.0, k[all]
+	for s := range all.Subsets() {
+		least, worst = min(least, k[s]), max(worst, moved(k, all, s))
+	}
+	switch {
+	case p.Relation == estimator.AddRemove:
+		return k[all]
+	case p.Rows > 0:
+		return 2 * k[all] * (1 + min(1, -least/w[0]))
+	}
+	return worst
+}
+
+// all is the set of the dimensions of two values or more.
+func (p Params) all() Set { return p.varied(Of(upTo(len(p.Dims))...)) }

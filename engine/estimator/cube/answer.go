@@ -1,0 +1,69 @@
+package cube
+
+import "math"
+
+// Answer is a released cube: everything in it may be shown. It is immutable.
+type Answer struct {
+	c         *Cube
+	residuals [][]float64 // by place, in persons or rows
+	atLeast0  bool        // no cell is under 0 but for rounding
+}
+
+// Marginal returns the table of s, which the cube must answer, without bias. Each cell has noise of
+// standard deviation Cube.StdErr. Tables of several sets add up to each other but for rounding.
+func (a *Answer) Marginal(s Set) []float64 {
+	table := a.c.table(a.residuals, s)
+	if a.atLeast0 {
+		for j, x := range table {
+			table[j] = max(0, x)
+		}
+	}
+	return table
+}
+
+// table is a marginal of residuals by place. Dimensions of one value have the same cells as none.
+func (c *Cube) table(residuals [][]float64, s Set) []float64 {
+	c.mustAnswer(s)
+	return c.merge(func(b Set) []float64 { return residuals[c.place[b]] }, 0, c.p.varied(s))
+}
+
+// Filter returns the sum of the cells of s, each times the product of the weights of its values,
+// and the standard deviation of its noise. weights has one slice for each dimension of s, in rising
+// order, with one number for each value: 0 and 1 for a filter or a range.
+func (a *Answer) Filter(s Set, weights [][]float64) (value, stdErr float64) {
+	stdErr = a.c.FilterStdErr(s, weights)
+	table, at := a.Marginal(s), len(weights)-1
+	for i := len(a.c.p.Dims) - 1; i >= 0; i-- { // the last dimension is the fastest
+		if !s.Has(i) {
+			continue
+		}
+		f := weights[at]
+		out := make([]float64, len(table)/len(f))
+		for o := range out {
+			for v, w := range f {
+				out[o] += w * table[o*len(f)+v]
+			}
+		}
+		table, at = out, at-1
+	}
+	return table[0], stdErr
+}
+
+// Sum returns the sum of the cells of s, each times its weight, and the standard deviation of its
+// noise: √(Σ_B σ_B²·‖g_B‖²), g_B what the weights give residual B.
+func (a *Answer) Sum(s Set, weights []float64) (value, stdErr float64) {
+	c := a.c
+	c.mustAnswer(s)
+	if len(weights) != c.Size(s) {
+		panic("cube: weights do not fit the table")
+	}
+	v := 0.0
+	c.split(append([]float64(nil), weights...), 0, c.p.varied(s), func(b Set, g []float64) {
+		r, sigma2 := a.residuals[c.place[b]], c.variance[c.place[b]]
+		for j, x := range g {
+			value += x * r[j]
+			v += sigma2 * x * x
+		}
+	})
+	return value, math.Sqrt(v)
+}
