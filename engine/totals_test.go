@@ -175,9 +175,9 @@ func TestTotalsOfNothing(t *testing.T) {
 
 // TestATotalIsNotPulledToFewerRows: where what clips take away may be many times the numbers, a
 // total is not held against cells that have a third of its rows, the others having keys that the
-// domain leaves out; it is against cells that have all. Of 200 answers three may be off by more than
-// half, as cells of persons with so unequal numbers of rows are now and then (one in 200), and none
-// by as much as a total that is pulled.
+// domain leaves out; it is against cells that have all. Of 200 answers three may be off by more
+// than half, as cells of persons with so unequal numbers of rows are now and then (one in 200),
+// and none by as much as a total that is pulled.
 func TestATotalIsNotPulledToFewerRows(t *testing.T) {
 	i := startWith(t, "", seeded(t, "few of the rows", 1))
 	root := i.root()

@@ -155,7 +155,8 @@ func (h *hour) reads(text string) {
 	}
 }
 
-// last is the last line with words or numbers of the messages, or of what was written where there are none.
+// last is the last line with words or numbers of the messages, or of what was written where there
+// are none.
 func last(out, errs string) (line string) {
 	if strings.TrimSpace(errs) != "" {
 		out = errs

@@ -124,8 +124,8 @@ func TestCommonLawCovers(t *testing.T) {
 	}
 }
 
-// TestGroupsAlone: where all groups together have too few rows, and of one group, a mean is shown by
-// its own rows alone, and one that no other is like is not shown.
+// TestGroupsAlone: where all groups together have too few rows, and of one group, a mean is shown
+// by its own rows alone, and one that no other is like is not shown.
 func TestGroupsAlone(t *testing.T) {
 	few := []groupSum{{20, 20, 10, 10}, {20, 34, 10, 10}}
 	c := commonOf(few, 1)

@@ -50,13 +50,13 @@ type release struct {
 //	norms    3–15 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
-// Declared bounds of a mean are what is searched within. Where n̂ is too small for a search for the
-// centre, and one for κ after it, both are read off one histogram of the signed octaves of persons'
-// means, at the loss of both (scalar.Coarse); where it shows nothing, the middle and half of a
-// declared interval stand for them. One person is in one octave: 1 under add-remove, √2 where one is
-// exchanged, and half of the loss where one comes or goes, as joining has it. Which it is follows
-// from n̂, and all cost the same: no noisy step at ρ has more than the divergence α·ρ that the account
-// takes all of them for.
+// Declared bounds of a mean are what is searched within. Where n̂ is too small for a search for
+// the centre, and one for κ after it, both are read off one histogram of the signed octaves of
+// persons' means, at the loss of both (scalar.Coarse); where it shows nothing, the middle and half
+// of a declared interval stand for them. One person is in one octave: 1 under add-remove, √2 where
+// one is exchanged, and half of the loss where one comes or goes, as joining has it. Which it is
+// follows from n̂, and all cost the same: no noisy step at ρ has more than the divergence α·ρ that
+// the account takes all of them for.
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
 // centres, κ and the profile are those of a secret sample (sample.go). A column's weight is

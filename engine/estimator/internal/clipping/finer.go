@@ -22,9 +22,9 @@ const (
 	// mostOctaves is the number of octaves that are looked at, at most: from that of the chosen end
 	// down to the fullest one, and one below the end at least. Noise may lift an end that far.
 	mostOctaves = 6
-	// leastFiner is the number of persons in the octave of the chosen end from which on finer counts
-	// are asked for, in standard deviations of their noise. Of fewer the octave's own count tells
-	// more: sixty persons in one octave may not be seen in any eighth of it.
+	// leastFiner is the number of persons in the octave of the chosen end from which on finer
+	// counts are asked for, in standard deviations of their noise. Of fewer the octave's own count
+	// tells more: sixty persons in one octave may not be seen in any eighth of it.
 	leastFiner = 40
 	// gainFiner is the part of the error before that another end has to come to.
 	gainFiner = 0.95

@@ -8,7 +8,8 @@ import (
 
 const (
 	// An octave above the gate a law may go on for the answer, nearOctaves of totals where the
-	// counts of these are at least nearZ standard deviations together, wideOctaves for the interval.
+	// counts of these are at least nearZ standard deviations together, wideOctaves for the
+	// interval.
 	nearOctaves = 2
 	nearZ       = 0.5
 	wideOctaves = 5

@@ -62,9 +62,10 @@ var seconds = sync.OnceValue(func() []second {
 	return all
 })
 
-// hide returns the place with a tail that the counts neither ask for nor deny: from octave on, of as
-// many persons as a normal law about their estimate m, of standard deviation sigma, has above 0.
-// Against nobody there it weighs what that law has above 0, over hiddenRange standard deviations.
+// hide returns the place with a tail that the counts neither ask for nor deny: from octave on, of
+// as many persons as a normal law about their estimate m, of standard deviation sigma, has above
+// 0. Against nobody there it weighs what that law has above 0, over hiddenRange standard
+// deviations.
 func (p place) hide(tail *second, octave int, m, sigma float64) place {
 	z := min(m/sigma, 3)
 	above := math.Erfc(-z/math.Sqrt2) / 2
