@@ -97,7 +97,7 @@ says inside scrim
 [ "$(inside stat -c '%U %a' /var/lib/scrim)" = "scrim 700" ] || fail "the data directory is another's"
 [ "$(inside stat -c '%G %a' /etc/scrim/scrim.toml)" = "scrim 640" ] || fail "the configuration is not readable by its group alone"
 inside setpriv --reuid scrim --regid scrim --clear-groups scrim config check --config /etc/scrim/scrim.toml
-[ -e "$root/etc/systemd/system/multi-user.target.wants/scrim.service" ] || fail "the unit is not enabled"
+[ -L "$root/etc/systemd/system/multi-user.target.wants/scrim.service" ] || fail "the unit is not enabled"
 if command -v systemd-analyze >/dev/null; then
   mkdir "$work/unit"
   sed "s#/usr/bin/scrim#$root/usr/bin/scrim#" "$root/lib/systemd/system/scrim.service" >"$work/unit/scrim.service"
