@@ -112,7 +112,7 @@ inside dpkg -r scrim >/dev/null
 inside dpkg -P scrim >"$work/out"
 [ ! -e "$root/etc/scrim" ] && [ -e "$root/var/lib/scrim/ledger.db" ] || fail "the purge leaves the configuration, or takes the ledger"
 grep -q 'were kept' "$work/out" || fail "the purge does not say that it keeps the ledger"
-dpkg-deb -I "$work/one/scrim_${version}_arm64.deb" | grep -q 'Architecture: arm64' || fail "the package for arm64 is none"
+[ "$(dpkg-deb -f "$work/one/scrim_${version}_arm64.deb" Architecture)" = arm64 ] || fail "the package for arm64 is none"
 took "the package"
 
 "$here/.ci/container" "$root"
