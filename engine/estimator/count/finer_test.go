@@ -1,12 +1,14 @@
 package count
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
 
@@ -30,42 +32,32 @@ func manyIn(octave int) func(int, *big.Int, *big.Int) *big.Int {
 // counts: a person with any number of rows is one of their buckets, or none. An estimator for three
 // times the loss has to fail.
 func TestOnePersonMovesFinerCountsWithinTheLoss(t *testing.T) {
-	const rho = 0.05
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
-		worst := func(rho float64) (most *big.Rat) {
+		stattest.Sound(t, fmt.Sprint(relation), 0.05, func(rho float64) *big.Rat {
 			e, err := NewRows(estimator.Params{Rho: rho, Relation: relation}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
-			most = new(big.Rat)
-			db := []int64{600, 3}
+			release := func(more ...int64) func(noise.Noiser) {
+				return func(n noise.Noiser) { e.Release(n, numbers(append([]int64{600, 3}, more...)...)) }
+			}
+			others := []func(noise.Noiser){release()}
+			if relation == estimator.ReplaceOne {
+				others = append(others, release(520), release(2), release(1000))
+			}
+			most := new(big.Rat)
 			for _, m := range []int64{1, 400, 513, 600, 700, 900, 1024, 1025, 1 << 40} {
 				full := &stattest.Recorder{Answer: manyIn(10)}
-				e.Release(full, numbers(append(db, m)...))
+				release(m)(full)
 				if n := len(full.Queries); n < 30 {
 					t.Fatalf("%d queries: finer counts are not among them", n)
 				}
-				others := [][]int64{db}
-				if relation == estimator.ReplaceOne {
-					others = append(others, append(db, 520), append(db, 2), append(db, 1000))
-				}
-				for _, other := range others {
-					less := full.Replay(t)
-					e.Release(less, numbers(other...))
-					if l := stattest.Loss(t, full, less); l.Cmp(most) > 0 {
-						most = l
-					}
+				if l := stattest.Worst(t, full, others...); l.Cmp(most) > 0 {
+					most = l
 				}
 			}
 			return most
-		}
-		declared := new(big.Rat).SetFloat64(rho)
-		if l := worst(rho); l.Cmp(declared) > 0 {
-			t.Errorf("%v: a person costs %v, declared %v", relation, l.FloatString(6), rho)
-		}
-		if l := worst(3 * rho); l.Cmp(declared) <= 0 {
-			t.Errorf("%v: a third of the noise passes", relation)
-		}
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
 )
 
@@ -33,16 +34,26 @@ func totalsOf(of ...int64) estimator.Input {
 // either sign: the octave of 513 to 1024 seems to have many persons. An estimator for three times
 // the loss has to fail.
 func TestOnePersonMovesFinerCountsOfSumsWithinTheLoss(t *testing.T) {
-	const rho, octave = 0.05, 10
+	const octave = 10
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		for _, sign := range []int64{1, -1} {
-			worst := func(rho float64) *big.Rat {
+			stattest.Sound(t, fmt.Sprint(relation, sign), 0.05, func(rho float64) *big.Rat {
 				e, err := NewSum(oneSign(rho, relation, sign))
 				if err != nil {
 					t.Fatal(err)
 				}
-				coarse := e.(sum).search.Step("").Queries
-				most, db := new(big.Rat), []int64{600 * sign, 3 * sign}
+				release := func(more ...int64) func(noise.Noiser) {
+					of := []int64{600 * sign, 3 * sign}
+					for _, x := range more {
+						of = append(of, x*sign)
+					}
+					return func(n noise.Noiser) { e.Release(n, totalsOf(of...)) }
+				}
+				others := []func(noise.Noiser){release()}
+				if relation == estimator.ReplaceOne {
+					others = append(others, release(520), release(2), release(1000))
+				}
+				coarse, most := e.(sum).search.Step("").Queries, new(big.Rat)
 				for _, x := range []int64{1, 513, 700, 1024, 1 << 40} {
 					full := &stattest.Recorder{Answer: func(i int, _, _ *big.Int) *big.Int {
 						if i == octave {
@@ -50,31 +61,16 @@ func TestOnePersonMovesFinerCountsOfSumsWithinTheLoss(t *testing.T) {
 						}
 						return new(big.Int)
 					}}
-					e.Release(full, totalsOf(append(db, x*sign)...))
+					release(x)(full)
 					if n := len(full.Queries); n < coarse+2 {
 						t.Fatalf("%d queries: finer counts are not among them", n)
 					}
-					others := [][]int64{db}
-					if relation == estimator.ReplaceOne {
-						others = append(others, append(db, 520*sign), append(db, 2*sign), append(db, 1000*sign))
-					}
-					for _, other := range others {
-						less := full.Replay(t)
-						e.Release(less, totalsOf(other...))
-						if l := stattest.Loss(t, full, less); l.Cmp(most) > 0 {
-							most = l
-						}
+					if l := stattest.Worst(t, full, others...); l.Cmp(most) > 0 {
+						most = l
 					}
 				}
 				return most
-			}
-			declared, name := new(big.Rat).SetFloat64(rho), fmt.Sprint(relation, sign)
-			if l := worst(rho); l.Cmp(declared) > 0 {
-				t.Errorf("%s: a person costs %v, declared %v", name, l.FloatString(6), rho)
-			}
-			if l := worst(3 * rho); l.Cmp(declared) <= 0 {
-				t.Errorf("%s: a third of the noise passes", name)
-			}
+			})
 		}
 	}
 }
