@@ -175,9 +175,7 @@ func TestTotalsOfNothing(t *testing.T) {
 
 // TestATotalIsNotPulledToFewerRows: where what clips take away may be many times the numbers, a
 // total is not held against cells that have a third of its rows, the others having keys that the
-// domain leaves out; it is against cells that have all. Of 200 answers three may be off by more
-// than half, as cells of persons with so unequal numbers of rows are now and then (one in 200),
-// and none by as much as a total that is pulled.
+// domain leaves out; it is against cells that have all.
 func TestATotalIsNotPulledToFewerRows(t *testing.T) {
 	i := startWith(t, "", seeded(t, "few of the rows", 1))
 	root := i.root()
@@ -195,17 +193,13 @@ func TestATotalIsNotPulledToFewerRows(t *testing.T) {
 	}
 	root.exec("INSERT INTO d.orders VALUES "+strings.Join(rows, ","), "CALL dp_protect('d.orders', 'person', 'person')",
 		"CALL dp_set_budget('d.orders', '*', 100000, 1e-3, 'never')", "SET dp_epsilon = 4")
-	off := 0
 	for domain, apart := range map[string]int{`["c0","c1"]`: 20, `["c0","c1","c2","c3","c4","c5"]`: 0} {
 		root.exec("CALL dp_set_domain('d.orders', 'city', '" + domain + "')")
 		told := 0
 		for k := range 20 {
 			for _, row := range root.query(fmt.Sprintf("SELECT city, COUNT(*) FROM d.orders WHERE person <> %d GROUP BY city WITH ROLLUP", -1-k)) {
-				switch x := floats(t, row[1])[0] / exact[row[0]]; {
-				case x < 0.5 || x > 2:
+				if x := floats(t, row[1])[0] / exact[row[0]]; x < 1/1.5 || x > 1.5 {
 					t.Errorf("domain %s, statement %d: %v is %.2f of the exact count", domain, k, row, x)
-				case x < 1/1.5 || x > 1.5:
-					off++
 				}
 			}
 			if strings.Contains(fmt.Sprint(root.query("SHOW WARNINGS")), "TOTALS_APART") {
@@ -215,8 +209,5 @@ func TestATotalIsNotPulledToFewerRows(t *testing.T) {
 		if told != apart {
 			t.Errorf("domain %s: %d totals were told to be apart, want %d", domain, told, apart)
 		}
-	}
-	if off > 3 {
-		t.Errorf("%d answers are off by more than half", off)
 	}
 }

@@ -222,7 +222,35 @@ type Cut struct {
 
 // CutPart is one of several normal laws that what a clip takes away may follow: shapes of the tail
 // that the released counts leave possible. The weights of all add up to 1.
-type CutPart struct{ Weight, Mean, StdDev float64 }
+type CutPart struct {
+	Weight, Mean, StdDev float64
+	// Unseen says that it is of persons whom the noise may hide: an interval allows for them, and
+	// nothing else does.
+	Unseen bool
+}
+
+// OfSeen is the cut without what only intervals allow for.
+func (c Cut) OfSeen() Cut {
+	c.Up, c.Down = ofSeen(c.Up), ofSeen(c.Down)
+	return c
+}
+
+func ofSeen(parts []CutPart) []CutPart {
+	if !slices.ContainsFunc(parts, func(p CutPart) bool { return p.Unseen }) {
+		return parts
+	}
+	var out []CutPart
+	all := 0.0
+	for _, p := range parts {
+		if !p.Unseen {
+			out, all = append(out, p), all+p.Weight
+		}
+	}
+	for i := range out {
+		out[i].Weight /= all
+	}
+	return out
+}
 
 // Above returns what the clip takes from the upper side at most, but with probability alpha, and
 // Below the same for the lower side.
@@ -231,7 +259,7 @@ func (c Cut) Above(alpha float64) float64 { return cutAt(c.Up, alpha) }
 // Expected returns what the laws expect that the clip takes, of both sides.
 func (c Cut) Expected() float64 {
 	sum := 0.0
-	for _, parts := range [][]CutPart{c.Up, c.Down} {
+	for _, parts := range [][]CutPart{ofSeen(c.Up), ofSeen(c.Down)} {
 		for _, p := range parts {
 			sum += p.Weight * math.Abs(p.Mean)
 		}
@@ -289,7 +317,7 @@ func (c Cut) Times(f float64) Cut {
 	scaled := func(parts []CutPart) []CutPart {
 		out := make([]CutPart, len(parts))
 		for i, p := range parts {
-			out[i] = CutPart{p.Weight, p.Mean * f, p.StdDev * f}
+			out[i] = CutPart{p.Weight, p.Mean * f, p.StdDev * f, p.Unseen}
 		}
 		return out
 	}

@@ -96,6 +96,7 @@ func newForest(nodes []Node) *forest {
 // spread is the mean square of what a clip takes away, about what was added for it.
 func spread(c estimator.Cut) float64 {
 	s := 0.0
+	c = c.OfSeen()
 	for _, p := range c.Up {
 		s += p.Weight * (p.StdDev*p.StdDev + (p.Mean-c.Added)*(p.Mean-c.Added))
 	}
@@ -124,14 +125,14 @@ func (f *forest) link() Apart {
 			apart.Absent++
 			continue
 		}
-		n := f.nodes[v]
+		n, cut := f.nodes[v], f.nodes[v].Cut.OfSeen()
 		off, noise := n.Value-n.Cut.Added, n.Noise*n.Noise
-		over, less := n.Cut.Below(cutRisk), n.Cut.Above(cutRisk)
+		over, less := cut.Below(cutRisk), cut.Above(cutRisk)
 		for _, c := range under {
-			n := f.nodes[c]
+			n, cut := f.nodes[c], f.nodes[c].Cut.OfSeen()
 			off -= n.Value - n.Cut.Added
 			noise += n.Noise * n.Noise
-			over, less = over+n.Cut.Above(cutRisk), less+n.Cut.Below(cutRisk)
+			over, less = over+cut.Above(cutRisk), less+cut.Below(cutRisk)
 		}
 		// A number that is shown at 0 was released under it; rounding is within a half.
 		room := z*math.Sqrt(noise) + rounding(n)*float64(1+len(under))

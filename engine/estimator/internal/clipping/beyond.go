@@ -20,6 +20,7 @@ func (s *side) fit(p place) fit {
 	n := len(s.radii)
 	of := make([]float64, 5*n)
 	f := fit{cut: of[:n:n], wide: of[n : 2*n : 2*n], spread: of[2*n : 3*n : 3*n], rough: of[3*n : 4*n : 4*n], doubt: of[4*n:]}
+	f.hidden = p.hidden
 	// of the persons above the octave; unsure are those of the second law
 	var near, far, unsure moments
 	for k := s.wide; k >= 0; k-- {

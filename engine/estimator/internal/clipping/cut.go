@@ -14,7 +14,7 @@ func (s *side) cutOf(at int, step float64) (mean float64, parts []estimator.CutP
 	at = min(at, len(s.radii)-1)
 	for _, f := range s.fits {
 		mean += f.weight * f.cut[at]
-		parts = append(parts, estimator.CutPart{Weight: f.weight, Mean: f.wide[at] * step, StdDev: math.Hypot(f.spread[at], f.doubt[at]) * step})
+		parts = append(parts, estimator.CutPart{Weight: f.weight, Mean: f.wide[at] * step, StdDev: math.Hypot(f.spread[at], f.doubt[at]) * step, Unseen: f.hidden})
 	}
 	return mean, fewer(parts)
 }
@@ -23,20 +23,29 @@ func (s *side) cutOf(at int, step float64) (mean float64, parts []estimator.CutP
 const mostParts = 24
 
 // fewer takes neighbours of a mixture together until few are left, each with the mean and the
-// variance of those in it.
+// variance of those in it: seen ones first, and then unseen ones.
 func fewer(parts []estimator.CutPart) []estimator.CutPart {
-	slices.SortFunc(parts, func(a, b estimator.CutPart) int { return cmp.Compare(a.Mean, b.Mean) })
+	class := func(p estimator.CutPart) int {
+		if p.Unseen {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(parts, func(a, b estimator.CutPart) int {
+		return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.Mean, b.Mean))
+	})
 	var out []estimator.CutPart
 	var sum estimator.CutPart // weighted: mean, and mean square
 	for i, p := range parts {
 		sum.Weight += p.Weight
 		sum.Mean += p.Weight * p.Mean
 		sum.StdDev += p.Weight * (p.Mean*p.Mean + p.StdDev*p.StdDev)
-		if sum.Weight < 1./mostParts && i < len(parts)-1 || sum.Weight == 0 {
+		last := i == len(parts)-1 || parts[i+1].Unseen != p.Unseen
+		if sum.Weight < 1./mostParts && !last || sum.Weight == 0 {
 			continue
 		}
 		mean := sum.Mean / sum.Weight
-		out = append(out, estimator.CutPart{Weight: sum.Weight, Mean: mean, StdDev: math.Sqrt(max(0, sum.StdDev/sum.Weight-mean*mean))})
+		out = append(out, estimator.CutPart{Weight: sum.Weight, Mean: mean, StdDev: math.Sqrt(max(0, sum.StdDev/sum.Weight-mean*mean)), Unseen: p.Unseen})
 		sum = estimator.CutPart{}
 	}
 	return out
@@ -53,7 +62,7 @@ func Both(a, b []estimator.CutPart) []estimator.CutPart {
 	var parts []estimator.CutPart
 	for _, x := range a {
 		for _, y := range b {
-			parts = append(parts, estimator.CutPart{Weight: x.Weight * y.Weight, Mean: x.Mean + y.Mean, StdDev: math.Hypot(x.StdDev, y.StdDev)})
+			parts = append(parts, estimator.CutPart{Weight: x.Weight * y.Weight, Mean: x.Mean + y.Mean, StdDev: math.Hypot(x.StdDev, y.StdDev), Unseen: x.Unseen || y.Unseen})
 		}
 	}
 	return fewer(parts)

@@ -60,6 +60,7 @@ type side struct {
 // fit is what one law says about the counts.
 type fit struct {
 	weight float64   // of all fits together 1
+	hidden bool      // it is for the interval alone
 	total  float64   // sum of the totals
 	cut    []float64 // by radius: what is beyond it, up to top
 	wide   []float64 // the same, up to wide
@@ -73,8 +74,8 @@ type fit struct {
 // fitSide fits the library to counts; ok is false where nothing stands out.
 func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	p := pointsOf(c.groups)
-	if c.about || c.squares {
-		p.look = math.Inf(1) // two kinds of persons are of totals
+	if c.real {
+		p.look = math.Inf(1) // two kinds of persons are looked for among totals
 	}
 	g := p.open(counts, c.sigma*c.tail, c.adjoining())
 	if g < 0 {
@@ -103,12 +104,12 @@ func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	return s, true
 }
 
-// near is the last octave that the answer counts on: of distances from a centre and of squares the
-// next one.
+// near is the last octave that the answer counts on: of lengths, squares and distances from a centre
+// the next one.
 func (c Counts) near(counts []float64, gate int) int {
 	top := min(gate+nearOctaves, len(counts)-1)
 	few := sum(counts[gate+1:top+1]) < nearZ*c.sigma*math.Sqrt(float64(top-gate))
-	if few || c.about || c.squares {
+	if few || c.real {
 		top = min(gate+1, top)
 	}
 	return top

@@ -13,7 +13,7 @@ import (
 //
 //	a tail   Pareto's law, from an octave of the bulk up to the gate on
 //	a hump   narrow or wide, about the gate
-//	hidden   Pareto's law from the gate on, of persons whom the noise hides
+//	hidden   of totals: Pareto's law from the gate on, of persons whom the noise hides
 //
 // The last is for the interval alone, whatever the counts say: the expected answer does without it.
 // A second law that the counts do not ask for has a small weight, as there are many that it could
@@ -31,7 +31,8 @@ const (
 	tailWeight = -6
 	humpWeight = -9
 	// The same of a tail that noise may hide, of this exponent, from the gate or an octave above it
-	// on; at none of them it weighs as one of hiddenRange standard deviations would.
+	// on. Its number of persons is as likely to be anything up to hiddenRange standard deviations of
+	// the noise.
 	hiddenWeight = -4.5
 	hiddenTail   = 1.2
 	hiddenRange  = 4
@@ -108,7 +109,7 @@ func (s *side) mix(places []place) []place {
 				switch {
 				case ok && m > sigma && !second.hidden:
 					out = append(out, q)
-				case ok && second.hidden && octave >= s.gate:
+				case ok && second.hidden && octave >= s.gate && !s.real:
 					out = append(out, p.hide(second, octave, m, sigma))
 				}
 			}
