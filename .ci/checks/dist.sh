@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What is shipped: builds the archives and the Debian packages, twice and at two places for amd64, which must give the same
 # bytes; runs the program from the archive; holds licences and bill of materials against what is linked in; installs, upgrades,
-# removes and purges the package in a root of its own. It needs Debian,
+# removes and purges the package in a root of its own, and runs the steps of the container recipe in it. It needs Debian,
 # root and the network for apt, npm and the Go module proxy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -115,3 +115,5 @@ grep -q 'were kept' "$work/out" || fail "the purge does not say that it keeps th
 [ "$(dpkg-deb -f "$work/one/scrim_${version}_arm64.deb" Architecture)" = arm64 ] || fail "the package for arm64 is none"
 took "the package"
 
+"$here/.ci/container" "$root"
+took "the container"
