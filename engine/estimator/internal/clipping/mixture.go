@@ -30,9 +30,9 @@ const (
 	// Logarithms of the weight of a second law at a place before any count is seen.
 	tailWeight = -6
 	humpWeight = -9
-	// The same of a tail that noise may hide, of this exponent, from the gate or an octave above it
-	// on. Its number of persons is as likely to be anything up to hiddenRange standard deviations of
-	// the noise.
+	// The same of a tail that noise may hide, of this exponent, from the gate or an octave above
+	// it on. Its number of persons is as likely to be anything up to hiddenRange standard
+	// deviations of the noise.
 	hiddenWeight = -4.5
 	hiddenTail   = 1.2
 	hiddenRange  = 4
