@@ -13,9 +13,11 @@ import (
 //
 //	a tail   Pareto's law, from an octave of the bulk up to the gate on
 //	a hump   narrow or wide, about the gate
-//	hidden   of totals: Pareto's law from the gate on, of persons whom the noise hides
+//	hidden   of totals: Pareto's law from the gate on, or a hump beyond it, of persons whom the
+//	         noise hides
 //
-// The last is for the interval alone, whatever the counts say: the expected answer does without it.
+// The last are for the interval alone, whatever the counts say: the expected answer does without
+// them.
 // A second law that the counts do not ask for has a small weight, as there are many that it could
 // be.
 
@@ -35,7 +37,12 @@ const (
 	// deviations of the noise.
 	hiddenWeight = -4.5
 	hiddenTail   = 1.2
-	hiddenRange  = 4
+	// The same of a hump in one of the next octaves beyond the gate, where the counts ask for it a
+	// little: at this number of standard deviations.
+	hiddenHumpWeight = -5
+	hiddenHumps      = 3
+	hiddenHumpZ      = 1.2
+	hiddenRange      = 4
 	// mixed is the number of laws that a second one is tried beside.
 	mixed = 5
 )
@@ -55,10 +62,13 @@ var seconds = sync.OnceValue(func() []second {
 		density := func(y float64) float64 { return math.Exp2(-a * y) }
 		all = append(all, second{newLaw(density, 0, 16), false, a == hiddenTail})
 	}
-	for _, h := range []struct{ sigma, at float64 }{{0.1, -0.5}, {0.3, -0.5}, {0.3, 0}, {0.9, 0}} {
+	for _, h := range []struct {
+		sigma, at float64
+		hidden    bool
+	}{{0.1, -0.5, false}, {0.3, -0.5, false}, {0.3, 0, false}, {0.9, 0, false}, {0.3, -0.5, true}, {0.3, 0, true}} {
 		s := h.sigma / math.Ln2
 		density := func(y float64) float64 { return math.Exp(-(y - h.at) * (y - h.at) / (2 * s * s)) }
-		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true, false})
+		all = append(all, second{newLaw(density, h.at-4*s, h.at+4*s), true, h.hidden})
 	}
 	return all
 })
@@ -73,7 +83,14 @@ func (p place) hide(tail *second, octave int, m, sigma float64) place {
 	mills := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / above
 	p.second, p.at, p.hidden = tail, octave, true
 	p.more, p.moreSigma = sigma*(z+mills), sigma*math.Sqrt(max(0, 1-z*mills-mills*mills))
-	p.weight += hiddenWeight + math.Log(above*math.Sqrt(2*math.Pi)/hiddenRange) + z*z/2
+	prior := float64(hiddenWeight)
+	switch {
+	case tail.hump && m < hiddenHumpZ*sigma:
+		prior = hiddenHumpWeight - 2.5
+	case tail.hump:
+		prior = hiddenHumpWeight
+	}
+	p.weight += prior + math.Log(above*math.Sqrt(2*math.Pi)/hiddenRange) + z*z/2
 	return p
 }
 
@@ -89,13 +106,16 @@ func (s *side) mix(places []place) []place {
 		mode := fullest(bulk)
 		for i := range seconds() {
 			second := &seconds()[i]
-			from := mode
-			if second.hump && s.tail > 1 {
+			from, to := mode, s.top
+			switch {
+			case second.hump && (s.tail > 1 || second.hidden && s.real):
 				continue // the tails of Laplace noise look like humps
-			} else if second.hump {
+			case second.hump && second.hidden:
+				from, to = s.gate+1, min(s.gate+hiddenHumps, s.wide)
+			case second.hump:
 				from = max(mode+1, s.top-4)
 			}
-			for octave := from; octave <= s.top; octave++ {
+			for octave := from; octave <= to; octave++ {
 				_, inside := second.masses(more, octave)
 				if inside < 0.2 {
 					continue
