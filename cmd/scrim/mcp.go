@@ -92,7 +92,7 @@ func (m *toolServer) options(ctx context.Context, s streams) (o mcp.Options, err
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	if _, err := mcp.Admit(ctx, db); err != nil {
+	if err := mcp.Admit(ctx, db); err != nil {
 		return o, fmt.Errorf("connecting to %s as %s: %w", c.Addr, c.User, err)
 	}
 	return mcp.Options{Connector: connector, Version: release.Version, Rows: m.rows, Bytes: m.bytes, Timeout: m.timeout}, nil

@@ -78,7 +78,7 @@ func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus) sql.
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
 		nil, nil, nil,
 	}
-	row[11], row[12] = spent(b)
+	row[11], row[12] = spentEpsilon(b)
 	if b.Rho == 0 {
 		row[13], row[21] = finite(float64(b.Remaining)), b.RemainingPure.Float()
 	}
@@ -107,9 +107,9 @@ func rhoLimit(r privacy.Rho) any {
 	return r.Float()
 }
 
-// spent shows a loss as the least ε of several conversions that all hold, at a budget's δ, and
-// which one gave it; nothing where no ε does.
-func spent(b accounting.BudgetStatus) (epsilon, conversion any) {
+// spentEpsilon shows a loss as the least ε of several conversions that all hold, at a budget's δ,
+// and which one gave it; nothing where no ε does.
+func spentEpsilon(b accounting.BudgetStatus) (epsilon, conversion any) {
 	return best(b.Spent, b.SpentCurve, b.Delta)
 }
 

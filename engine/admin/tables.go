@@ -21,6 +21,7 @@ var tableDocs = map[string]string{
 	"domains":                "Declared public domains.",
 	"errors":                 "Every refusal with its SQLSTATE, cause and remedy.",
 	"functions":              "The aggregate functions with options and examples.",
+	"last_cost":              "What the last private statement of this connection was charged: of each charge the ledger's lines, of each stored answer which charge it is of. number counts the connection's private statements. They stay until the next one.",
 	"last_warnings":          "The warnings and notes on the last private statement of this connection, for clients that drop MySQL's. They stay until the next private statement.",
 	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries. Of entries that were archived, a line with the outcome archive says where they are.",
 	"policies":               "What each table is declared to be, and its defaults. A table that nobody has declared is undeclared: refused to analysts until dp_protect, dp_link or dp_public.",

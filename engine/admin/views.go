@@ -42,6 +42,7 @@ func (a *Admin) policyTables() []*table {
 		newTable("functions", functionRows,
 			text("name"), text("aliases"), text("function_type"), text("signature"), text("result"),
 			text("weight"), text("options"), text("description"), text("example")),
+		newTable("last_cost", a.lastCost, lastCostColumns...),
 		newTable("last_warnings", lastWarnings,
 			text("level"), text("code"), text("message"), text("remedy"), count("cells"), count("of_cells")),
 		a.ledgerTable(),

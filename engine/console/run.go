@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -46,13 +45,17 @@ func run(ctx context.Context, a *account, q asked) (any, error) {
 	if q.Intervals {
 		out.Statement, out.Ends = a.withIntervals(own, statement)
 	}
-	before := a.lastEntry(own)
+	before, err := a.spent(own)
+	if err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	if out.Table, err = ask(own, a.main, out.Statement); err != nil {
 		if ended(err) {
 			return nil, err
 		}
-		return failed{problemOf(err), a.costs(own, before)}, nil
+		costs, unknown := a.costs(own, before)
+		return failed{problemOf(err), costs}, unknown
 	}
 	out.Seconds = time.Since(start).Seconds()
 	plain, err := ask(own, a.main, "SHOW WARNINGS")
@@ -60,7 +63,7 @@ func run(ctx context.Context, a *account, q asked) (any, error) {
 		return nil, err
 	}
 	out.Warnings = plain
-	if out.Costs = a.costs(own, before); len(out.Costs) > 0 { // a private answer: its remarks have remedies
+	if out.Costs, err = a.costs(own, before); len(out.Costs) > 0 { // a private answer: its remarks have remedies
 		out.Warnings, err = ask(own, a.main, "SELECT level, code, message, remedy FROM dp.last_warnings")
 	}
 	return out, err
@@ -118,29 +121,24 @@ func (a *account) killWith(ctx context.Context) (stop func()) {
 	}
 }
 
-// lastEntry is the ledger's last entry that the account sees. Where it may read none, all are
-// before it.
-func (a *account) lastEntry(ctx context.Context) int64 {
-	t, err := ask(ctx, a.main, client.LastEntryQuery)
+// spent is the number of the connection's last private statement that cost something.
+func (a *account) spent(ctx context.Context) (int64, error) {
+	t, err := ask(ctx, a.main, client.LastCostNumber)
 	if err != nil {
-		return math.MaxInt64
+		return 0, err
 	}
-	var last int64
-	if len(t.Rows) > 0 {
-		last = int64(client.Number(t.Rows[0][0]))
-	}
-	return last
+	return int64(client.Number(t.Rows[0][0])), nil
 }
 
-// costs words what was charged after an entry.
-func (a *account) costs(ctx context.Context, before int64) []string {
-	t, err := ask(ctx, a.main, client.CostQuery(before, a.name))
+// costs words what a private statement after that one cost; nothing where there was none.
+func (a *account) costs(ctx context.Context, before int64) ([]string, error) {
+	t, err := ask(ctx, a.main, client.CostQuery(before))
 	if err != nil {
-		return []string{"What it cost is not known: the ledger cannot be read."}
+		return nil, err
 	}
 	var lines []string
 	for _, row := range t.Rows {
 		lines = append(lines, client.CostLine(row))
 	}
-	return lines
+	return lines, nil
 }

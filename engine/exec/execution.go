@@ -13,6 +13,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
+	"scrim/internal/spent"
 	"scrim/planner/plan"
 )
 
@@ -119,6 +120,7 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	for _, r := range e.statement.Releases {
 		if f, ok := found[r]; ok {
 			answers[r] = f.answer
+			spent.Replayed(ctx, spent.Entry{Charge: f.about.Charge, Accounts: r.Tables, Statement: e.text, Digest: e.digest})
 		} else {
 			open = append(open, r)
 		}
@@ -133,6 +135,7 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	if err != nil {
 		return nil, err
 	}
+	spent.Charged(ctx, receipt.ID)
 	err = e.release(ctx, open, answers, receipt)
 	if err == nil {
 		e.x.Account.Remark(receipt, e.summary(open, answers))

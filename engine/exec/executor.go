@@ -14,6 +14,7 @@ import (
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
+	"scrim/internal/spent"
 	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
@@ -82,6 +83,7 @@ func (x *Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, e
 		}
 	}
 	remark.Begin(ctx)
+	spent.Begin(ctx)
 	e := &execution{x: x, statement: s, principal: x.Principal(ctx), text: digest.Redact(s.Text)}
 	e.digest = digest.Of(e.text)
 	if x.Roles != nil {

@@ -10,6 +10,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/digest"
+	"scrim/internal/spent"
 	"scrim/planner/plan"
 )
 
@@ -32,10 +33,12 @@ func (x *Executor) Sample(ctx *sql.Context, s *plan.Sample, c Charged, use func(
 	if err := x.Store.Room(); err != nil {
 		return noRoom(err)
 	}
+	spent.Begin(ctx)
 	receipt, err := x.Account.Reserve(ctx, x.chargeFor(ctx, s, c))
 	if err != nil {
 		return err
 	}
+	spent.Charged(ctx, receipt.ID)
 	err = x.sampled(ctx, s, use)
 	x.Account.Finish(receipt, outcome(err))
 	if err != nil {

@@ -1,6 +1,9 @@
 package session
 
-import "scrim/internal/remark"
+import (
+	"scrim/internal/remark"
+	"scrim/internal/spent"
+)
 
 // Diagnostics is what a statement does to the messages of the one before it.
 type Diagnostics int
@@ -53,3 +56,6 @@ func (s *Session) KeepRemarks(list []remark.Remark) { s.remarks = list }
 
 // Remarks implements remark.Keeper.
 func (s *Session) Remarks() []remark.Remark { return s.remarks }
+
+// Spent implements spent.Keeper.
+func (s *Session) Spent() *spent.Last { return &s.spent }

@@ -13,6 +13,7 @@ import (
 	"scrim/engine/store"
 	"scrim/internal/quota"
 	"scrim/internal/remark"
+	"scrim/internal/spent"
 	"scrim/internal/turns"
 )
 
@@ -62,7 +63,8 @@ type Session struct {
 	seat         *turns.Seat    // nil without turns
 	diagnostics  diagnostics
 	remarks      []remark.Remark // on the last private statement
-	nextLoad     *store.Load     // what the next LOAD DATA does; nil: it inserts rows
+	spent        spent.Last
+	nextLoad     *store.Load // what the next LOAD DATA does; nil: it inserts rows
 }
 
 var (
@@ -70,6 +72,7 @@ var (
 	_ sql.TransactionSession    = (*Session)(nil)
 	_ sql.LifecycleAwareSession = (*Session)(nil)
 	_ remark.Keeper             = (*Session)(nil)
+	_ spent.Keeper              = (*Session)(nil)
 )
 
 // New wraps the base session of an authenticated client.

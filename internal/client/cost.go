@@ -2,39 +2,57 @@ package client
 
 import (
 	"fmt"
-
-	"scrim/internal/sqltext"
 )
 
 // BudgetQuery asks for the budgets that an account may see, and what is left of them.
 const BudgetQuery = "SELECT account_type, account, principal, " +
 	"epsilon, rho, delta, budget_window, spent_epsilon, remaining_epsilon, remaining_rho, questions_left FROM dp.budgets"
 
-// LastEntryQuery asks for the last entry of the ledger; in this form only that is read.
-const LastEntryQuery = "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1"
+// LastCostNumber asks which private statement of the connection was the last that cost something.
+const LastCostNumber = "SELECT COALESCE(MAX(number), 0) FROM dp.last_cost"
 
-// CostQuery asks what was charged to an account after an entry of the ledger; CostLine words each
-// of its rows.
-func CostQuery(after int64, account string) string {
-	return fmt.Sprintf(`SELECT l.id, l.entry, l.account, l.epsilon, l.rho, l.delta, l.pure_epsilon, l.remaining_epsilon, l.remaining_rho, l.replay_of,
-		(SELECT MIN(b.questions_left) FROM dp.budgets b WHERE b.account = l.account AND b.account_type = l.account_type) AS questions
-		FROM dp.ledger l WHERE l.id > %d AND l.principal = %s AND l.entry IN ('charge', 'replay') ORDER BY l.id, l.account_type DESC`, after, sqltext.Text(account))
+// CostQuery asks what the connection's last private statement cost, if it came after that number:
+// nothing where none did. CostLine words each row; CostNumber is its number.
+func CostQuery(after int64) string {
+	return fmt.Sprintf(`SELECT c.id, c.entry, c.account_type, c.account, c.epsilon, c.delta, c.pure_epsilon, c.rho, c.remaining_epsilon, c.remaining_rho,
+		(SELECT MIN(b.questions_left) FROM dp.budgets b WHERE b.account = c.account AND b.account_type = c.account_type) AS questions_left, c.replay_of, c.number
+		FROM dp.last_cost c WHERE c.number > %d ORDER BY c.id, c.account_type DESC`, after)
 }
+
+// The columns of CostQuery.
+const (
+	costID = iota
+	costEntry
+	_
+	costAccount
+	costEpsilon
+	costDelta
+	costPure
+	costRho
+	costRemaining
+	costRemainingRho
+	costQuestions
+	costReplayOf
+	costNumber
+)
+
+// CostNumber is the number of the statement that a row of CostQuery is about.
+func CostNumber(row []any) int64 { return int64(Number(row[costNumber])) }
 
 // CostLine words a row of CostQuery: the loss, what is left, and for how many questions that is
 // enough.
 func CostLine(row []any) string {
-	if Cell(row[1]) == "replay" {
-		return fmt.Sprintf("Cost: nothing; a stored answer, that of entry %s of the ledger.", Cell(row[9]))
+	if Cell(row[costEntry]) == "replay" {
+		return fmt.Sprintf("Cost: nothing; a stored answer, that of entry %s of the ledger.", Cell(row[costReplayOf]))
 	}
-	line := fmt.Sprintf("Cost: %s of %s", Loss(row[3], row[4], row[6], row[5]), Printable(Cell(row[2]), ""))
-	if left := Remaining(row[7], row[8]); left != "" {
+	line := fmt.Sprintf("Cost: %s of %s", Loss(row[costEpsilon], row[costRho], row[costPure], row[costDelta]), Printable(Cell(row[costAccount]), ""))
+	if left := Remaining(row[costRemaining], row[costRemainingRho]); left != "" {
 		line += "; " + left
 	}
-	if row[10] != nil {
-		line += fmt.Sprintf("; %s at the default loss left", Counted(int(Number(row[10])), "question"))
+	if row[costQuestions] != nil {
+		line += fmt.Sprintf("; %s at the default loss left", Counted(int(Number(row[costQuestions])), "question"))
 	}
-	return fmt.Sprintf("%s (ledger %s).", line, Cell(row[0]))
+	return fmt.Sprintf("%s (ledger %s).", line, Cell(row[costID]))
 }
 
 // Counted writes a number of things.

@@ -43,22 +43,17 @@ func (s *session) query(ctx context.Context, c *call, in Question) (a Answer, er
 	if private && !in.NoIntervals {
 		query, added = c.withIntervals(ctx, query, price)
 	}
-	last, err := c.lastEntry(ctx)
+	last, err := c.spent(ctx)
 	if err != nil {
 		return a, err
 	}
 	a.Table, err = c.read(ctx, query, c.Rows, c.Bytes)
 	failure := err
-	if a.Cost, err = c.costs(ctx, query, last); failure != nil {
+	if a.Cost, err = c.costs(ctx, last); failure != nil {
 		return a, charged(failure, a.Cost)
 	}
 	if err != nil {
 		return a, err
-	}
-	if private && len(a.Cost) == 0 {
-		if a.Cost, err = c.stored(ctx, query); err != nil {
-			return a, err
-		}
 	}
 	a.Intervals = apart(&a.Table, added)
 	a.Warnings, err = c.warnings(ctx, private)

@@ -22,8 +22,7 @@ type session struct {
 // call is one call of a tool on the session's connection.
 type call struct {
 	*session
-	conn    *sql.Conn
-	account string // as the ledger names it
+	conn *sql.Conn
 }
 
 // grace is how much longer than a statement a call may take: its price, intervals and cost.
@@ -61,7 +60,7 @@ func (s *session) open(ctx context.Context, of *sdk.ServerSession) (*call, error
 		return nil, err
 	}
 	c := &call{session: s, conn: conn}
-	if c.account, err = Admit(ctx, conn); err != nil {
+	if err := Admit(ctx, conn); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return c, nil
@@ -72,14 +71,15 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Admit returns the account that a connection is of, and an error for one of a DBA: a model is not
-// to hold what can change policies and budgets.
-func Admit(ctx context.Context, q querier) (account string, err error) {
+// Admit returns an error for a connection of a DBA: a model is not to hold what can change policies
+// and budgets.
+func Admit(ctx context.Context, q querier) error {
+	var account string
 	var dba bool
-	err = q.QueryRowContext(ctx, "SELECT CURRENT_USER(), COALESCE((SELECT MAX(is_dba = 'yes') FROM dp.accounts WHERE account = CURRENT_USER()), 0)").Scan(&account, &dba)
+	err := q.QueryRowContext(ctx, "SELECT CURRENT_USER(), COALESCE((SELECT MAX(is_dba = 'yes') FROM dp.accounts WHERE account = CURRENT_USER()), 0)").Scan(&account, &dba)
 	if err == nil && dba {
 		err = fmt.Errorf("%s is an account of a DBA, which could change policies and budgets. Have a DBA make one that can only read: "+
 			"CREATE USER 'agent'@'%%' IDENTIFIED BY '…'; GRANT SELECT ON shop.* TO 'agent'@'%%'; CALL dp_set_budget('shop.orders', 'agent@%%', 1, 1e-7, 'month')", account)
 	}
-	return account, err
+	return err
 }

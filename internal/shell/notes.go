@@ -2,10 +2,7 @@ package shell
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"math"
 
 	"scrim/internal/client"
 )
@@ -26,22 +23,10 @@ func (s *Shell) warnings(ctx context.Context) {
 	}
 }
 
-// sinceNow has cost tell only what is charged from now on. Where the account may not read the
-// ledger, cost says so.
-func (s *Shell) sinceNow(ctx context.Context) {
-	var last int64
-	err := s.conn.QueryRowContext(ctx, client.LastEntryQuery).Scan(&last)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		last = math.MaxInt64
-	}
-	s.ledger = max(s.ledger, last)
-}
-
-// cost tells what was charged to the account since the last time: for each table and entity the
-// loss, what is left, and for how many questions that is enough. What another session of the
-// account was charged meanwhile is told as well, since no entry of the ledger names a connection.
+// cost tells what the statement was charged: for each table and entity the loss, what is left, and
+// for how many questions that is enough.
 func (s *Shell) cost(ctx context.Context) {
-	rows, err := s.conn.QueryContext(ctx, client.CostQuery(s.ledger, s.account))
+	rows, err := s.conn.QueryContext(ctx, client.CostQuery(s.told))
 	if err != nil {
 		fmt.Fprintf(s.Err, "What it cost is not known: %v\n", err)
 		return
@@ -53,7 +38,7 @@ func (s *Shell) cost(ctx context.Context) {
 		return
 	}
 	for _, row := range a.Rows {
-		s.ledger = max(s.ledger, int64(client.Number(row[0])))
+		s.told = client.CostNumber(row)
 		fmt.Fprintln(s.Err, client.CostLine(row))
 	}
 }

@@ -33,10 +33,9 @@ type Options struct {
 type Shell struct {
 	Options
 	conn     *sql.Conn
-	id       int64  // of the connection
-	account  string // as the ledger names it
+	id       int64 // of the connection
 	database string
-	ledger   int64  // the last entry that was told
+	told     int64  // the private statement whose cost was told last
 	query    string // the last client.Statement that asked for rows
 	names    names
 	talking  bool // to a person at a terminal
@@ -62,11 +61,11 @@ func (s *Shell) connect(ctx context.Context) error {
 	}
 	s.conn = conn
 	var database sql.NullString
-	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), CURRENT_USER(), DATABASE()").Scan(&s.id, &s.account, &database); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT CONNECTION_ID(), DATABASE()").Scan(&s.id, &database); err != nil {
 		return err
 	}
 	s.database = database.String
-	s.sinceNow(ctx)
+	s.told = 0
 	return nil
 }
 

@@ -34,7 +34,8 @@ def read_sql(sql: str, conn: Optional[Connection] = None, params: Any = None, *,
         sql        what was sent
         private    whether protected tables were read
         cost       a dict for each account that was charged, or whose stored answer this is
-        ledger_id  the ledger's entry: of the charge, or of that whose answer this is; or None
+        ledger_id  the ledger's entry: of the charge, or of that whose answer this is; None where
+                   nothing private was read
         values     the columns that have an interval
         level      its level
     """
@@ -52,11 +53,10 @@ def read_sql(sql: str, conn: Optional[Connection] = None, params: Any = None, *,
     items = _with_bars(conn, select, own, bars, level) if select else []
     if select and items:
         query = select.extended(items, bars, level)
-    spent = facts.Spent(conn) if private else None
     result = Result(conn, query)
     told = remarks(conn, private) if private or result.warnings else []
     df = _beside(result, items, bars)
-    cost = spent.costs() if spent else []
+    cost = facts.cost(conn) if private else []
     first: dict[str, Any] = cost[0] if cost else {}
     df.attrs.update(sql=query, private=private, cost=cost, ledger_id=first.get("replay_of", first.get("ledger_id")),
                     values=[result.columns[i] for i in items] if intervals else [], level=level or 0.95)

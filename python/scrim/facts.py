@@ -12,14 +12,10 @@ from .select import single
 _BUDGET = ("SELECT account_type, account, principal, epsilon, rho, delta, budget_window, "
            "spent_epsilon, remaining_epsilon, remaining_rho, questions_left FROM dp.budgets")
 
-# In this form only the last entry is read.
-_LAST_ENTRY = "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1"
-
-_COSTS = """SELECT l.id AS ledger_id, l.entry, l.account_type, l.account, l.epsilon, l.delta, l.pure_epsilon, l.rho,
-    l.remaining_epsilon, l.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
-        WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of, l.digest
-    FROM dp.ledger l WHERE l.id > %d AND l.principal = CURRENT_USER() AND l.entry IN ('charge', 'replay')
-    ORDER BY l.id, l.account_type DESC"""
+_COST = """SELECT c.id AS ledger_id, c.entry, c.account_type, c.account, c.epsilon, c.delta, c.pure_epsilon, c.rho,
+    c.remaining_epsilon, c.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
+        WHERE b.account = c.account AND b.account_type = c.account_type) AS questions_left, c.replay_of
+    FROM dp.last_cost c ORDER BY c.id, c.account_type DESC"""
 
 
 def frame(r: Result) -> pd.DataFrame:
@@ -54,31 +50,7 @@ def losses(conn: Connection, query: str) -> list[dict[str, Any]]:
     return [r for r in Result(conn, pricing(conn, query)).records() if r["item"] == "budget"]
 
 
-class Spent:
-    """What the account is charged from here on. Neither the ledger nor stored answers name a
-    connection: what another session of the account asks meanwhile is among it."""
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-        entries = Result(conn, _LAST_ENTRY).rows
-        self._entry = int(entries[0][0]) if entries else 0
-        self._used = Result(conn, "SELECT MAX(last_used) FROM dp.replays").rows[0][0]
-
-    def costs(self) -> list[dict[str, Any]]:
-        """A dict for each account that was charged, or whose stored answer was given.
-
-        A charge is in the ledger before its answer is given. The use of a stored answer is written
-        a moment later, and then for the first time in an hour only, so that an entry may be of an
-        earlier statement: the list of stored answers says which was used. replay_of is missing
-        where that does not know it yet, as of an answer that is asked for again at once.
-        """
-        new = Result(self._conn, _COSTS % self._entry).records()
-        charged = [r["digest"] for r in new if r["entry"] == "charge"]
-        if charged:
-            new = [r for r in new if r["digest"] == charged[-1]]
-        else:
-            since = "> %s" % self._conn.escape(self._used) if self._used else "IS NOT NULL"
-            of = Result(self._conn, "SELECT DISTINCT ledger_id FROM dp.replays WHERE last_used " + since).rows
-            paid = of[0][0] if len(of) == 1 else None
-            new = [r for r in new if r["replay_of"] == paid] or [{"entry": "replay", "replay_of": paid}]
-        return [{k: v for k, v in r.items() if v is not None and k != "digest"} for r in new]
+def cost(conn: Connection) -> list[dict[str, Any]]:
+    """What the connection's last private statement cost: a dict for each account that was charged,
+    or whose stored answer was given."""
+    return [{k: v for k, v in r.items() if v is not None} for r in Result(conn, _COST).records()]

@@ -21,14 +21,13 @@ scrim_read <- function(con, sql, intervals = TRUE, level = NULL) {
     items <- free_items(con, select, own, level)
     if (length(items)) query <- with_intervals(select, items, level)
   }
-  before <- if (private) mark(con)
   d <- ask(con, query)
   told <- if (private) ask(con, "SELECT level, code, message, remedy FROM dp.last_warnings")
   d <- beside(d, items)
   attr(d, "private") <- private
   attr(d, "level") <- if (is.null(level)) 0.95 else level
   if (private) {
-    cost <- costs(con, before)
+    cost <- costs(con)
     attr(d, "cost") <- cost
     attr(d, "ledger_id") <- ifelse(is.na(cost$replay_of), cost$ledger_id, cost$replay_of)[1]
     for (i in seq_len(nrow(told))) warning(remark(told[i, ]))
@@ -83,39 +82,12 @@ beside <- function(d, items) {
   d
 }
 
-# mark is what the account sees of the ledger and of stored answers before a statement: the number of
-# the last entry, 0 without one, and when a stored answer was used last, NA without one.
-mark <- function(con) {
-  id <- ask(con, "SELECT id FROM dp.ledger ORDER BY id DESC LIMIT 1")$id
-  list(entry = if (length(id)) id else 0, used = ask(con, "SELECT CAST(MAX(last_used) AS CHAR) AS used FROM dp.replays")$used)
-}
-
-# costs are the account's charges and stored answers after a mark. Neither the ledger nor stored
-# answers name a connection: what another session of the account asked meanwhile is among them. A
-# charge is in the ledger before its answer is given. The use of a stored answer is written a moment
-# later, and for the first time in an hour only: which it was is in the list of stored answers, and
-# NA where that does not know it yet.
-costs <- function(con, before) {
-  new <- ask(con, sprintf("SELECT l.id AS ledger_id, l.entry, l.account_type, l.account, l.epsilon, l.delta, l.pure_epsilon, l.rho,
-    l.remaining_epsilon, l.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
-      WHERE b.account = l.account AND b.account_type = l.account_type) AS questions_left, l.replay_of, l.digest
-    FROM dp.ledger l WHERE l.id > %.0f AND l.principal = CURRENT_USER() AND l.entry IN ('charge', 'replay')
-    ORDER BY l.id, l.account_type DESC", before$entry))
-  charged <- new$digest[new$entry == "charge"]
-  if (length(charged)) {
-    new <- new[new$digest == charged[length(charged)], ]
-  } else {
-    since <- if (is.na(before$used)) "IS NOT NULL" else paste0("> '", before$used, "'")
-    of <- ask(con, paste("SELECT DISTINCT ledger_id FROM dp.replays WHERE last_used", since))$ledger_id
-    paid <- if (length(of) == 1) of else NA
-    new <- new[new$replay_of %in% paid, ]
-    if (!nrow(new)) {
-      new[1, ] <- NA
-      new$entry <- "replay"
-      new$replay_of <- paid
-    }
-  }
-  new[setdiff(names(new), "digest")]
+# costs are what the connection's last private statement cost: its charges and stored answers.
+costs <- function(con) {
+  ask(con, "SELECT c.id AS ledger_id, c.entry, c.account_type, c.account, c.epsilon, c.delta, c.pure_epsilon, c.rho,
+    c.remaining_epsilon, c.remaining_rho, (SELECT MIN(b.questions_left) FROM dp.budgets b
+      WHERE b.account = c.account AND b.account_type = c.account_type) AS questions_left, c.replay_of
+    FROM dp.last_cost c ORDER BY c.id, c.account_type DESC")
 }
 
 # remark is a row of dp.last_warnings as a warning.
