@@ -50,10 +50,11 @@ func (l firstLook) release(n noise.Noiser, in estimator.Input, f frame, e rowMea
 	radius, losses := f.fixed, []clipping.Loss(nil)
 	if f.fixed == 0 {
 		var h clipping.Histogram
+		pure := e.p.Pure()
 		for i, m := range rows {
 			if m > 0 {
 				d, w := vector.of(m, totals[i])
-				h.Add(int64(min(scalar.Ceil(e.norm(d, w)), vectorNormLimit)))
+				h.Add(int64(min(scalar.Ceil(norm(pure, d, w)), vectorNormLimit)))
 			}
 		}
 		lengths, ok := l.clip.Release(n, &h, in.Groups).Lengths()

@@ -116,15 +116,15 @@ func NewRowMean(p estimator.Params) (estimator.Estimator, error) {
 	if p.Bounded() {
 		e.declared = scalar.NewCentred(p, 0, 0)
 		if p.MaxRows > 0 && p.MaxRows <= maxFixedRows {
-			e.fixed = float64(p.MaxRows) * e.norm(1, rowWeight)
+			e.fixed = float64(p.MaxRows) * norm(p.Pure(), 1, rowWeight)
 		}
 	}
 	return e, nil
 }
 
 // norm is the norm in which vectors are clipped: ℓ2, and ℓ1 where the noise is Laplace noise.
-func (e rowMean) norm(d, w float64) float64 {
-	if e.p.Pure() {
+func norm(pure bool, d, w float64) float64 {
+	if pure {
 		return math.Abs(d) + math.Abs(w)
 	}
 	return math.Sqrt(float64(d*d) + float64(w*w))
