@@ -42,8 +42,8 @@ func NewBinder(ctx *sql.Context, w *rel.Writer, p *settings.Settings) *Binder {
 
 // Aggregate is one distinct aggregate of a draft, before its share of the loss is known.
 type Aggregate struct {
-	Text        string         // as EXPLAIN prints it
-	Asked       string         // as the client asks for it
+	Text        string // as EXPLAIN prints it
+	Asked       string // as the client asks for it
 	Call        functions.Call
 	Arg         sql.Expression // nil: rows are counted
 	Vector      *VectorArg     // set where its values are vectors
