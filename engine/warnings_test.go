@@ -42,15 +42,15 @@ func TestWeakAnswersSaySo(t *testing.T) {
 		{"SELECT age, COUNT(*) FROM people WHERE id < 40 GROUP BY age", "Warning NO_KEYS",
 			[]string{"no key (people.age)", "persons or more", "probability of 95 %", "CALL dp_set_domain('d.people', 'age', '[…]')", "SET_VAR(dp_epsilon=20)"}},
 		{"SELECT age, COUNT(DISTINCT id) FROM people WHERE age < 22 GROUP BY age", "Note KEYS_LEFT_OUT", []string{"2 keys (people.age) are answered"}},
-		{"SELECT FLOOR(age / 10) AS decade, COUNT(DISTINCT id) FROM people GROUP BY decade", "Note KEYS_LEFT_OUT",
-			[]string{"CALL dp_set_domain('d.people', 'age', '[…]'), the columns that they are computed from"}},
 		{"SELECT city, AVG(age) AS a FROM people WHERE id < 6 GROUP BY city", "Warning TOO_FEW_PERSONS",
 			[]string{"AVG(people.age) in 4 of 4 groups", "persons are needed", "The charge stands"}},
 		{"SELECT AVG(CASE WHEN age < 45 THEN -1 ELSE 1 END) AS balance FROM people", "Warning WIDE_ERROR", []string{"farther from the answer than half of it: AVG(", "DP_LOW and DP_HIGH"}},
 		{"SELECT city, COUNT(*), AVG(income) FROM people GROUP BY city", "Warning TOO_FEW_PERSONS Warning WIDE_ERROR",
 			[]string{"AVG(people.income) in 1 of 4 groups", "COUNT(*) in 1 of 4 groups"}},
-		{"SELECT COUNT(DISTINCT id) FROM people WHERE age > 69", "Warning WIDE_ERROR", []string{"COUNT(DISTINCT people.id)", "if the budget has as much left"}},
 		{"SELECT city FROM people GROUP BY city", "Note DECLARED", nil},
+		{"SELECT COUNT(DISTINCT id) FROM people WHERE age > 69", "Warning WIDE_ERROR", []string{"COUNT(DISTINCT people.id)", "if the budget has as much left"}},
+		{"SELECT FLOOR(age / 10) AS decade, COUNT(DISTINCT id) FROM people GROUP BY decade", "Note KEYS_LEFT_OUT",
+			[]string{"CALL dp_set_domain('d.people', 'age', '[…]'), the columns that they are computed from"}},
 	} {
 		rows := ann.query(c.query)
 		for range 2 { // a stored answer has the same
@@ -77,7 +77,7 @@ func TestDeclaredColumnsMakeKeysPublic(t *testing.T) {
 	ann := i.analyst(root, "ann", "d")
 	ann.exec("USE d", "SET dp_epsilon = 5")
 	rows := ann.query("SELECT FLOOR(age / 10) AS decade, COUNT(DISTINCT id) FROM people GROUP BY decade")
-	if codes, texts := warned(t, ann); len(rows) != 7 || strings.Contains(codes, "KEYS") {
+	if codes, texts := warned(t, ann); len(rows) != 6 || strings.Contains(codes, "KEYS") {
 		t.Errorf("got %v, %s", rows, texts)
 	}
 }
