@@ -89,7 +89,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	if label := browser.Eval[string](b, `document.querySelector("svg.chart").getAttribute("aria-label")`); !strings.Contains(label, " of n by region") {
 		t.Errorf("the chart is %q", label)
 	}
-	// A mean has the digits that its interval tells, and the others where it is pointed at or copied.
+	// A mean has the digits that its interval tells, the others where it is pointed at or copied.
 	cell := strings.Fields(browser.Eval[string](b, `(() => {
 		const cell = document.querySelector("#result td[title]"), copied = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true });
 		getSelection().selectAllChildren(cell.parentElement);

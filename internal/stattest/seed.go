@@ -19,7 +19,8 @@ var seedFlag = flag.Uint64("stat.seed", 1, "seed of statistical tests; 0 picks o
 var whole = flag.Bool("stat.whole", false, "repeat statistical and soundness tests as often as CI does beside the tests")
 
 // Runs says how often something is repeated: some times, which is enough for the false-alarm rate
-// and for a broken variant to be noticed, and with -stat.whole as often as .ci/checks/statistics.sh does.
+// and for a broken variant to be noticed, or more often with -stat.whole, as
+// .ci/checks/statistics.sh does.
 func Runs(some, often int) int {
 	if *whole {
 		return often
