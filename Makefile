@@ -11,7 +11,7 @@ bin/scrim-bench: tools
 	go build -tags $(TAGS) -o bin/scrim-bench ./cmd/scrim-bench
 
 test: tools
-	go test -tags $(TAGS) -timeout 20m ./...
+	go test -tags $(TAGS) -timeout 15m ./...
 
 demo: build
 	./bin/scrim demo $(ARGS)

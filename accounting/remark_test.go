@@ -2,9 +2,7 @@ package accounting
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/record"
+	"scrim/internal/testenv"
 )
 
 // TestRemarksStandWithTheirCharge: what is said of an answer is part of its charge's entry, also
@@ -74,13 +73,7 @@ func TestRemarksStandWithTheirCharge(t *testing.T) {
 // and shows its charges as they were; and goes on, with remarks, chained to what it has.
 func TestLedgerFromBeforeRemarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
-	packed, err := os.Open("testdata/before-remarks.db.gz")
-	ok(t, err)
-	defer packed.Close()
-	unpacked, err := gzip.NewReader(packed)
-	ok(t, err)
-	file, err := io.ReadAll(unpacked)
-	ok(t, err)
+	file := testenv.Unzipped(t, "testdata/before-remarks.db.gz")
 	mark, err := os.ReadFile("testdata/before-remarks.mark")
 	ok(t, err)
 	for suffix, b := range map[string][]byte{"": file, KeySuffix: testKeyFile(), MarkSuffix: mark} {

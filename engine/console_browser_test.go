@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,16 @@ func TestConsoleInABrowser(t *testing.T) {
 	b.Keyboard("the console")
 	if label := browser.Eval[string](b, `document.querySelector("svg.chart").getAttribute("aria-label")`); !strings.Contains(label, " of n by region") {
 		t.Errorf("the chart is %q", label)
+	}
+	// A mean has the digits that its interval tells, the others where it is pointed at or copied.
+	cell := strings.Fields(browser.Eval[string](b, `(() => {
+		const cell = document.querySelector("#result td[title]"), copied = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true });
+		getSelection().selectAllChildren(cell.parentElement);
+		cell.dispatchEvent(copied);
+		return [cell.textContent, cell.title, ...copied.clipboardData.getData("text/plain").split("\t")].join(" ");
+	})()`))
+	if len(cell) < 5 || len(cell[0]) >= len(cell[1]) || !slices.Contains(cell[2:], cell[1]) || slices.Contains(cell[2:], cell[0]) {
+		t.Errorf("a mean is shown, told and copied as %q", cell)
 	}
 	browser.Eval[int](b, `document.getElementById("charted").focus(); 0`)
 	b.Do(chromedp.KeyEvent(kb.ArrowDown))

@@ -11,7 +11,7 @@ import (
 )
 
 // limitQueries are statements whose numbers of persons pass what the server of
-// TestNoLimitCountsPersons keeps in memory where there are 100,000, by persons, rows, coordinates,
+// TestNoLimitCountsPersons keeps in memory where there are 50,000, by persons, rows, coordinates,
 // keys or texts. # stands for the table.
 var limitQueries = []string{
 	// Persons and rows.
@@ -35,12 +35,12 @@ var limitQueries = []string{
 	"SELECT DP_MEAN(CONCAT('[', REPEAT('1,', 300), '1]'), 'dimension=301') FROM # WHERE u < 20000",
 }
 
-// limitTables are the databases: a few persons, a hundred times as many, these and one more who has
+// limitTables are the databases: a few persons, fifty times as many, these and one more who has
 // a third of all rows, and nobody.
 var limitTables = map[string]string{
 	"few":    "FROM range(1000) r(i)",
-	"many":   "FROM range(100000) r(i)",
-	"owner":  "FROM (SELECT i FROM range(100000) r(i) UNION ALL SELECT 100000 FROM range(50000)) r(i)",
+	"many":   "FROM range(50000) r(i)",
+	"owner":  "FROM (SELECT i FROM range(50000) r(i) UNION ALL SELECT 50000 FROM range(25000)) r(i)",
 	"nobody": "FROM range(0) r(i)",
 }
 
@@ -83,7 +83,7 @@ func limitEnd(c *client, query, table string) string {
 	return strings.ReplaceAll(strings.Split(err.Error(), " (statement id")[0], "s."+table, "#")
 }
 
-// TestNoLimitCountsPersons: databases of 1,000 and 100,000 persons, with one more who owns a third
+// TestNoLimitCountsPersons: databases of 1,000 and 50,000 persons, with one more who owns a third
 // of the rows, and of nobody, end every statement alike: it is answered, or it is refused for its
 // text. Where what goes beyond the memory has no disk to go to, as where a limit on memory ends a
 // query, they do not, and that is noticed.
@@ -116,7 +116,7 @@ func TestNoLimitCountsPersons(t *testing.T) {
 	}
 	old := i.runner.Spill
 	defer func() { i.runner.Spill = old }()
-	i.runner.Spill = spill.NewPool(spill.Disk{Dir: t.TempDir(), Reserve: 1 << 60}, 16<<20)
+	i.runner.Spill = spill.NewPool(spill.Disk{Dir: t.TempDir(), Reserve: 1 << 60}, 8<<20)
 	ann.exec("SET dp_rho = 0.25") // no replays
 	differ := 0
 	for _, q := range limitQueries {
@@ -124,11 +124,12 @@ func TestNoLimitCountsPersons(t *testing.T) {
 			differ++
 		}
 	}
+	t.Logf("a limit on persons changes the end of %d statements, %d are refused", differ, refused)
 	if differ < 5 {
 		t.Errorf("a limit on persons changes the end of %d statements", differ)
 	}
 	var ends []string
-	for _, n := range []int{1000, 20_000, 100_000} {
+	for _, n := range []int{1000, 10_000, 50_000} {
 		ends = append(ends, limitEnd(ann, fmt.Sprint(around, n), "many"))
 	}
 	if ends[0] != "answered" || ends[2] == "answered" {

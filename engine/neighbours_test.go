@@ -42,9 +42,11 @@ func memberOf(p int, other bool) member {
 func exchange(c *client, schema string, p int, m member) {
 	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = STRING_TO_VECTOR('%s') WHERE person = %d", schema, m.age, m.g, m.note, m.x, list(m.v), p),
 		fmt.Sprintf("DELETE FROM %s.visits WHERE person = %d", schema, p))
-	for _, n := range m.visits {
-		c.exec(fmt.Sprintf("INSERT INTO %s.visits VALUES (%d, %d)", schema, p, n))
+	visits := make([]string, len(m.visits))
+	for i, n := range m.visits {
+		visits[i] = fmt.Sprintf("(%d, %d)", p, n)
 	}
+	c.insert(schema+".visits", visits)
 }
 
 // exchangeSchema makes the tables, under replace-one where public is set.

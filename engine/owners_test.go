@@ -258,22 +258,26 @@ func TestTwoEntitiesLoseAtMostTheirCharge(t *testing.T) {
 	}
 	fill := func(noCustomer, noSupplier int) {
 		root.exec("DELETE FROM m.customer", "DELETE FROM m.supplier", "DELETE FROM m.line")
+		var customers, suppliers, lines []string
 		for p := range 6 {
 			if p != noCustomer {
-				root.exec(fmt.Sprintf("INSERT INTO m.customer VALUES (%d,%d)", p, p%2))
+				customers = append(customers, fmt.Sprintf("(%d,%d)", p, p%2))
 			}
 			if p != noSupplier {
-				root.exec(fmt.Sprintf("INSERT INTO m.supplier VALUES (%d,%d)", p, p%2))
+				suppliers = append(suppliers, fmt.Sprintf("(%d,%d)", p, p%2))
 			}
 			for q := range 6 {
 				if p == noCustomer || q == noSupplier {
 					continue
 				}
 				for n := range (p*q)%4 + 8*((6-p)/6)*(q/2) {
-					root.exec(fmt.Sprintf("INSERT INTO m.line VALUES (%d,%d,%d)", p, q, 10*n-15))
+					lines = append(lines, fmt.Sprintf("(%d,%d,%d)", p, q, 10*n-15))
 				}
 			}
 		}
+		root.insert("m.customer", customers)
+		root.insert("m.supplier", suppliers)
+		root.insert("m.line", lines)
 	}
 	fill(-1, -1)
 	ann := i.analyst(root, "ann", "m")

@@ -41,7 +41,7 @@ func TestPriceTellsWhatHappens(t *testing.T) {
 	if all := price(root, "1")["budget d.people *"]; all == nil || all[7] == "NULL" {
 		t.Errorf("a DBA does not see the budget of all: %v", all)
 	}
-	sum := first["answer COUNT(DISTINCT unit) NULL"]
+	sum := first["answer COUNT(DISTINCT people.id) NULL"]
 	if e, err := strconv.ParseFloat(sum[12], 64); err != nil || !(e > 0) {
 		t.Errorf("expected error of a count of persons: %v", sum)
 	}

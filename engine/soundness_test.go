@@ -115,6 +115,7 @@ var soundSchema = []string{
 // person 8 has one row, NULLs and no items.
 func fill(c *client, without map[int]bool) {
 	id := 0
+	var people, visits, points, items []string
 	for p := 1; p <= 8; p++ {
 		rows := 1 + p%3
 		if p == 1 {
@@ -132,20 +133,24 @@ func fill(c *client, without map[int]bool) {
 			if p == 8 {
 				x, n = "NULL", "NULL"
 			}
-			c.exec(fmt.Sprintf("INSERT INTO s.visits VALUES (%d, %d, %d, %s, %s, %d.25)", id, p, 1+(p+j)%4, x, n, p*100))
+			visits = append(visits, fmt.Sprintf("(%d, %d, %d, %s, %s, %d.25)", id, p, 1+(p+j)%4, x, n, p*100))
 			point := fmt.Sprintf("'[%s, %d]'", x, p*j)
 			if p == 8 {
 				point = "'[1, null]'"
 			}
-			c.exec(fmt.Sprintf("INSERT INTO s.points VALUES (%d, %d, %s, %d)", p, 1+(p+j)%4, point, (p*j)%7))
+			points = append(points, fmt.Sprintf("(%d, %d, %s, %d)", p, 1+(p+j)%4, point, (p*j)%7))
 			for k := range (p + j) % 3 {
-				c.exec(fmt.Sprintf("INSERT INTO s.items VALUES (%d, %d.50, '%c')", id, p+k, 'a'+rune(k)))
+				items = append(items, fmt.Sprintf("(%d, %d.50, '%c')", id, p+k, 'a'+rune(k)))
 			}
 		}
 		if !without[p] {
-			c.exec(fmt.Sprintf("INSERT INTO s.people VALUES (%d, %d, 'c%d')", p, 20+p*7, p%2))
+			people = append(people, fmt.Sprintf("(%d, %d, 'c%d')", p, 20+p*7, p%2))
 		}
 	}
+	c.insert("s.people", people)
+	c.insert("s.visits", visits)
+	c.insert("s.points", points)
+	c.insert("s.items", items)
 }
 
 // soundQueries cover every aggregate and every shape of relation, with public keys or none: private

@@ -106,11 +106,14 @@ func jointLosses(t *testing.T, schema string, public bool, persons []int, neighb
 	root := i.root()
 	root.exec(togetherSchema(schema, public)...)
 	root.exec("SET dp_raw = ON")
+	var people, allVisits, allItems []string
 	for p := range togetherPersons {
-		root.exec(fmt.Sprintf("INSERT INTO %s.people VALUES (%d)", schema, p))
 		visits, items := guest(p, false)
-		put(root, schema, p, visits, items)
+		people, allVisits, allItems = append(people, fmt.Sprintf("(%d)", p)), append(allVisits, visits...), append(allItems, items...)
 	}
+	root.insert(schema+".people", people)
+	root.insert(schema+".visits", allVisits)
+	root.insert(schema+".items", allItems)
 	ann := i.analyst(root, "ann", schema)
 	ann.exec("SET dp_rho = 10", "SET dp_group_by = 'vector'")
 	runs, charged, most := map[string][]*stattest.Recorder{}, map[string]*big.Rat{}, map[string]float64{}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"archive/tar"
-	"compress/gzip"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"scrim/internal/testenv"
 )
 
 // TestUpgrade opens a data directory as the program of 2026-11-22 left it (e0d5e98f, more than 700
@@ -77,21 +79,12 @@ func verifyLedger(t *testing.T, dir string) {
 // unpacked unpacks an archive of files and directories into a directory of the test's.
 func unpacked(t *testing.T, path string) string {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	for r := tar.NewReader(z); ; {
+	for r := tar.NewReader(bytes.NewReader(testenv.Unzipped(t, path))); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return root.Name()

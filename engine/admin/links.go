@@ -16,9 +16,6 @@ import (
 	"scrim/internal/refuse"
 )
 
-// pagePath is where the server's page for contributors is.
-const pagePath = "/report"
-
 // issuingLinks is dp_issue_tokens whose tokens are links that open a page.
 func issuingLinks(p Procedure) procedure {
 	return procedure{Procedure: p, min: 3, max: 5, result: []column{text("link")}, stream: (*Admin).issueLinks, may: (*Admin).collecting}
@@ -128,7 +125,7 @@ func (p page) link(name string, row sql.Row) string {
 	round, _ := row[1].(int64)
 	cell, _ := row[2].(int64)
 	var b bytes.Buffer
-	b.WriteString(p.URL + pagePath + "#c=" + url.QueryEscape(name) + "&t=" + secret + "&r=" + strconv.FormatInt(round, 10) + "&n=" + strconv.FormatInt(cell, 10))
+	b.WriteString(p.URL + collect.PagePath + "#c=" + url.QueryEscape(name) + "&t=" + secret + "&r=" + strconv.FormatInt(round, 10) + "&n=" + strconv.FormatInt(cell, 10))
 	if stratum, ok := row[3].(string); ok {
 		b.WriteString("&s=" + url.QueryEscape(stratum))
 	}

@@ -21,6 +21,8 @@ type fakeServer struct {
 	pins    [][]byte //
 	// of a shuffler; another one has another
 	id string
+	// of the next queries, one each
+	unasked []error
 	// of the next INSERTs, one each; nil succeeds
 	failures []error
 	// INSERTs that fail have arrived nevertheless
@@ -82,6 +84,11 @@ func (c fakeConn) QueryContext(ctx context.Context, query string, args []driver.
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, query)
+	if len(f.unasked) > 0 {
+		err := f.unasked[0]
+		f.unasked = f.unasked[1:]
+		return nil, err
+	}
 	if !strings.Contains(query, "pins") {
 		return &fakeRows{ctx, f.rows, f.endless}, nil
 	}

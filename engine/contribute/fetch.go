@@ -25,7 +25,8 @@ const fetchQuery = "SELECT params, fingerprint FROM dp.collection_rounds WHERE c
 
 // FetchParams asks a server for the public parameters of the round and stratum that a token is of,
 // and verifies them (CheckParams). collection is the collection's name, with its database or
-// without. Nothing is sent but the name, the round and the stratum.
+// without. Nothing is sent but the name, the round and the stratum, and again where the connection
+// fails or the server is busy.
 //
 // The server need not be trusted: parameters of another collection, round or stratum are refused,
 // as are those that are not what their declaration demands; the answer may take 30 s and one row of
@@ -40,9 +41,13 @@ func FetchParams(ctx context.Context, db Queryer, collection string, t Token) (*
 	defer cancel()
 	short := collection[strings.LastIndex(collection, ".")+1:]
 	round := max(t.Round, 1)
-	text, print, err := oneRow(ctx, db, short, round, t.Stratum)
+	var text, print []byte
+	err := persist(ctx, func(ctx context.Context) (err error) {
+		text, print, err = oneRow(ctx, db, short, round, t.Stratum)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, asked(err)
 	}
 	p, err := CheckParams(text, print)
 	if err != nil {
@@ -66,12 +71,12 @@ func named(p *Params, collection string) bool {
 func oneRow(ctx context.Context, db Queryer, collection string, round int, stratum string) (text, print []byte, err error) {
 	rows, err := db.QueryContext(ctx, fetchQuery, collection, round, stratum)
 	if err != nil {
-		return nil, nil, asked(err)
+		return nil, nil, err
 	}
 	defer rows.Close()
 	if !rows.Next() {
 		if err := rows.Err(); err != nil {
-			return nil, nil, asked(err)
+			return nil, nil, err
 		}
 		return nil, nil, refuse.New(refuse.CollectionState, "The server has no parameters of %.130q for round %d%s.", collection, round, ofStratum(stratum)).
 			With("Check the name and the token. A round's parameters are there once it is open: SELECT * FROM dp.collections tells the state.")
@@ -79,7 +84,8 @@ func oneRow(ctx context.Context, db Queryer, collection string, round int, strat
 	// parts of the driver's own buffer, so that a text is measured before it is copied
 	var a, b sql.RawBytes
 	if err := rows.Scan(&a, &b); err != nil {
-		return nil, nil, fmt.Errorf("contribute: the server's answer is not of two columns: %w", err)
+		return nil, nil, refuse.New(refuse.CollectionParameter, "The server answered with something else than parameters and their fingerprint: %v.", err).
+			With("Report nothing with them, and tell whoever runs the collection.")
 	}
 	if len(a) > collect.MaxParams || len(b) != sha256.Size {
 		return nil, nil, refuse.New(refuse.CollectionParameter, "The server answered with parameters of %d bytes and a fingerprint of %d.", len(a), len(b)).
@@ -90,7 +96,7 @@ func oneRow(ctx context.Context, db Queryer, collection string, round int, strat
 		return nil, nil, refuse.New(refuse.CollectionParameter, "The server answered with several parameters for one round.").
 			With("Report nothing with them, and tell whoever runs the collection.")
 	}
-	return text, print, asked(rows.Err())
+	return text, print, rows.Err()
 }
 
 func ofStratum(s string) string {
@@ -100,13 +106,11 @@ func ofStratum(s string) string {
 	return fmt.Sprintf(", stratum %.80q", s)
 }
 
-// asked wraps the error of a query.
+// asked says of an error of the connection what was being done.
 func asked(err error) error {
-	if err == nil {
-		return nil
-	}
-	if r, ok := refused(err); ok {
-		return r
+	var answer *Refused
+	if _, ours := refuse.As(err); ours || errors.As(err, &answer) {
+		return err
 	}
 	return fmt.Errorf("contribute: ask the server for the parameters: %w", err)
 }

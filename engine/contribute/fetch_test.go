@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -22,6 +23,27 @@ func TestFetchParams(t *testing.T) {
 				t.Errorf("%s as %s: %v", name, as, err)
 			}
 		}
+	}
+}
+
+// TestFetchAgain: parameters are asked for again where the connection fails or the server is busy,
+// and not where the answer would be the same.
+func TestFetchAgain(t *testing.T) {
+	p := first(t, "bit")
+	db := servingParams(t, p)
+	db.fake.unasked = []error{errFake, errors.New("Error 1040: Too many connections")}
+	if q, err := FetchParams(t.Context(), db, "commute", tokenOf(p, 0, 1)); err != nil || q.Fingerprint() != p.Fingerprint() || len(db.fake.asked) != 3 {
+		t.Errorf("asked %d times: %v", len(db.fake.asked), err)
+	}
+	var answer *Refused
+	db.fake.asked, db.fake.unasked = nil, []error{errors.New("Error 1045 (28000): Access denied")}
+	if _, err := FetchParams(t.Context(), db, "commute", tokenOf(p, 0, 1)); !errors.As(err, &answer) || answer.Number != 1045 || len(db.fake.asked) != 1 {
+		t.Errorf("asked %d times: %v", len(db.fake.asked), err)
+	}
+	empty := pool(t, &fakeServer{})
+	_, err := FetchParams(t.Context(), empty, "commute", tokenOf(p, 0, 1))
+	if refusedWith(t, err, "COLLECTION_STATE"); len(empty.fake.asked) != 1 {
+		t.Errorf("a round that is not there was asked for %d times", len(empty.fake.asked))
 	}
 }
 

@@ -27,8 +27,8 @@ type DB interface {
 	Execer
 }
 
-// How a report is sent. All attempts are the same statement with the same bytes, of which the other
-// side takes one.
+// How a statement is sent. All attempts have the same bytes: of a report the other side takes one,
+// and parameters are only read.
 const (
 	attempts    = 6
 	attemptTime = time.Minute

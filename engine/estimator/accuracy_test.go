@@ -180,7 +180,7 @@ func median80(x []float64) (float64, float64) {
 }
 
 // TestAnswersAreAccurate measures the relative error of every estimator on data like those that
-// people ask about, without declared bounds. The limits are on the 80th percentile of 60 runs.
+// people ask about, without declared bounds. The limits are on the 80th percentile of 30 runs.
 func TestAnswersAreAccurate(t *testing.T) {
 	integers := estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 31, Hi: 1<<31 - 1}
 	cents := estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -1e12, Hi: 1e12}
@@ -241,10 +241,10 @@ func TestAnswersAreAccurate(t *testing.T) {
 	}
 }
 
-// measure releases 60 times and holds the 80th percentile of the relative errors against limit.
+// measure releases 30 times and holds the 80th percentile of the relative errors against limit.
 func measure(t *testing.T, est estimator.Estimator, in estimator.Input, want, limit float64) {
 	t.Helper()
-	const runs = 60
+	const runs = 30
 	n, few := stattest.Noiser(t, t.Name()), 0
 	var errs []float64
 	for range runs {

@@ -60,7 +60,7 @@ func TestExchangesCostWhatIsSaid(t *testing.T) {
 			}
 			said := new(big.Rat).SetFrac64(int64(parts), estimator.ExchangeParts)
 			said.Mul(said, new(big.Rat).SetFloat64(e.Loss().Rho.Float()))
-			worst := exchanged(t, v, e, 40)
+			worst := exchanged(t, v, e, stattest.Runs(20, 40))
 			if worst.Cmp(said) > 0 {
 				t.Errorf("an exchange costs %v, and is said to cost %v", worst.FloatString(9), said.FloatString(9))
 			}

@@ -155,9 +155,9 @@ func TestOnePersonMovesThePureQueriesWithinEpsilon(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			e := v.pureAt(t, eps)
-			tries := 60
+			tries := stattest.Runs(20, 60)
 			if v.p.Relation == estimator.ReplaceOne {
-				tries = int(max(8, 5000/(200+e.MinPersons())))
+				tries = int(max(8, 5000/(200+e.MinPersons()))) / stattest.Runs(2, 1)
 			}
 			worst := worstPure(t, v, e, tries, math.Inf(1))
 			if worst > eps {
@@ -191,7 +191,7 @@ func TestPureCentres(t *testing.T) {
 			for _, lo := range []int64{-100, -3, 0, 5} {
 				w := v
 				w.p.Grid.Lo, w.p.Grid.Hi = lo, lo+1000
-				e, tries := w.pureAt(t, eps), 40
+				e, tries := w.pureAt(t, eps), stattest.Runs(16, 40)
 				if v.p.Relation == estimator.ReplaceOne {
 					tries = int(max(4, 2000/(200+e.MinPersons())))
 				}
@@ -280,7 +280,7 @@ func TestPureAuditOfWorstNeighbours(t *testing.T) {
 			t.Run(r.String()+"/"+a.name, func(t *testing.T) {
 				t.Parallel()
 				x, y := a.pair(r)
-				runs := 160
+				runs := 80
 				if a.name == "median" || a.name == "quantile" {
 					runs = 640
 				}

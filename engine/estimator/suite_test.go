@@ -212,9 +212,10 @@ func TestEqualPersonsAreAnsweredExactly(t *testing.T) {
 		if len(v.name) > 12 && v.name[:12] == "row variance" {
 			w = 0
 		}
+		in := input(e, same, max(v.p.MaxRows, 1))
 		var draws [][]float64
 		for range 5 {
-			draws = append(draws, e.Release(n, input(e, same, max(v.p.MaxRows, 1))).Values)
+			draws = append(draws, e.Release(n, in).Values)
 		}
 		for i := range draws[0] {
 			x := []float64{draws[0][i], draws[1][i], draws[2][i], draws[3][i], draws[4][i]}
@@ -244,19 +245,21 @@ func TestStdErrIsTheNoise(t *testing.T) {
 		}
 		t.Run(v.name, func(t *testing.T) {
 			e := v.at(t, 0.02)
-			if math.IsNaN(e.Release(stattest.Noiser(t, "x"), input(e, group, 1)).StdErr[0]) {
+			in := input(e, group, 1)
+			if math.IsNaN(e.Release(stattest.Noiser(t, "x"), in).StdErr[0]) {
 				return // quantiles do not state one
 			}
+			const draws = 250
 			spread := func(n noise.Noiser) []float64 {
 				var z []float64
-				exact := e.Release(stattest.Zero{}, input(e, group, 1)).Values[0]
-				for range 400 {
-					if a := e.Release(n, input(e, group, 1)); a.Status == estimator.OK {
+				exact := e.Release(stattest.Zero{}, in).Values[0]
+				for range draws {
+					if a := e.Release(n, in); a.Status == estimator.OK {
 						z = append(z, (a.Values[0]-exact)/a.StdErr[0])
 					}
 				}
-				if len(z) < 396 { // a clip far too large comes once in thousands, and is TooFew
-					t.Errorf("%d of 400 answers", len(z))
+				if len(z) < draws-4 { // a clip far too large comes once in thousands, and is TooFew
+					t.Errorf("%d of %d answers", len(z), draws)
 				}
 				return z
 			}

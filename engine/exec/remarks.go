@@ -104,40 +104,67 @@ func totalsRemark(a reconcile.Apart) remark.Remark {
 	return remark.New(remark.TotalsApart, "Of the totals, %s: they are shown as they were released, and need not agree with their parts.", strings.Join(why, " and "))
 }
 
-// plainKey is the name of a grouping expression that is a column.
-var plainKey = regexp.MustCompile(`^(?:[\w$]+\.)?([\w$]+)$`)
+// plainKey is the name of a grouping expression that is a column; quoted and columnOf find the
+// columns of one that is computed.
+var (
+	plainKey = regexp.MustCompile(`^(?:[\w$]+\.)?([\w$]+)$`)
+	quoted   = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	columnOf = regexp.MustCompile(`\b[A-Za-z_$][\w$]*\.([A-Za-z_$][\w$]*)`)
+)
 
-// declaration is how a DBA declares the keys of a release. It names the column where the key is one
-// and the statement reads one table.
+// declaration is how a DBA declares the keys of a release, by the columns that they are or are
+// computed from: an expression over declared columns has public values, too. It names them where
+// the statement reads one table.
 func declaration(r *plan.Release) string {
-	table, column := "table", "column"
-	if len(r.Reads) == 1 && len(r.Keys) == 1 {
-		if m := plainKey.FindStringSubmatch(r.Keys[0].Name); m != nil {
-			table, column = r.Reads[0].String(), m[1]
+	var columns []string
+	computed := false
+	for _, k := range r.Keys {
+		if k.Domain != nil {
+			continue
+		}
+		if m := plainKey.FindStringSubmatch(k.Name); m != nil {
+			columns = append(columns, m[1])
+			continue
+		}
+		computed = true
+		for _, m := range columnOf.FindAllStringSubmatch(quoted.ReplaceAllString(k.Name, ""), -1) {
+			columns = append(columns, m[1])
 		}
 	}
-	return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", table, column)
+	slices.Sort(columns)
+	if columns = slices.Compact(columns); len(r.Reads) != 1 || len(columns) == 0 {
+		return "a DBA declares the columns that they are made of with dp_set_domain"
+	}
+	calls := make([]string, len(columns))
+	for i, c := range columns {
+		calls[i] = fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", r.Reads[0], c)
+	}
+	if computed {
+		return strings.Join(calls, " and ") + ", the columns that they are computed from, by their values or as '{\"min\": …, \"max\": …}'"
+	}
+	return strings.Join(calls, " and ")
 }
 
 // enough is how many times the loss parameter is advised where persons are too few.
 const enough = 4
 
-// forFewer is how the statement is asked with a larger loss, and for what part of the persons that
-// does: their number goes by the inverse of epsilon, and of the root of rho.
+// forFewer is how the statement is asked with a larger loss, and what part of the persons does
+// then: their number goes by the inverse of epsilon, and of the root of rho.
 func forFewer(s *plan.Statement) string {
 	p, now := lossOf(s)
 	times := math.Min(enough, p.Max/now)
 	if p == params.Rho {
 		times = math.Sqrt(times)
 	}
-	return fmt.Sprintf("%s, where about %.0f %% of the persons do", larger(s, enough), 100/times)
+	return fmt.Sprintf("%s, and about %.0f %% of the persons do", larger(s, enough), 100/times)
 }
 
-// larger is how the statement is asked with so many times its loss parameter, where there is room.
+// larger is how the statement is asked with so many times its loss parameter, as far as it goes.
+// What is left of a budget is not looked at: a stored answer has the same remarks later.
 func larger(s *plan.Statement, times float64) string {
 	p, now := lossOf(s)
 	value, _ := strconv.ParseFloat(strconv.FormatFloat(math.Min(times*now, p.Max), 'g', 2, 64), 64)
-	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ …", p.Name, strconv.FormatFloat(value, 'f', -1, 64))
+	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ … (if the budget has as much left)", p.Name, strconv.FormatFloat(value, 'f', -1, 64))
 }
 
 // lossOf is the parameter by which the statement was asked, and its value.

@@ -3,16 +3,14 @@ package intake
 import (
 	"embed"
 	"net/http"
+
+	"scrim/engine/collect"
 )
 
 // assets are the page behind a link, whose script typescript/page is built into.
 //
 //go:embed assets
 var assets embed.FS
-
-// PagePath is where the page is. A link of a token has it, and all that is of the token in its
-// fragment, which no browser sends: the page's requests are the same for everybody.
-const PagePath = "/report"
 
 // pagePolicy lets the page run its own script and speak to its own server, and nothing else: no
 // form of it goes anywhere, and nobody frames it.
@@ -21,9 +19,9 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 
 // pageFiles are what the page consists of, and their media types.
 var pageFiles = map[string]struct{ file, media string }{
-	PagePath:          {"assets/report.html", "text/html; charset=utf-8"},
-	PagePath + ".js":  {"assets/report.js", "text/javascript; charset=utf-8"},
-	PagePath + ".css": {"assets/report.css", "text/css; charset=utf-8"},
+	collect.PagePath:          {"assets/report.html", "text/html; charset=utf-8"},
+	collect.PagePath + ".js":  {"assets/report.js", "text/javascript; charset=utf-8"},
+	collect.PagePath + ".css": {"assets/report.css", "text/css; charset=utf-8"},
 }
 
 // servePage adds the page's addresses.

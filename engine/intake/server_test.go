@@ -80,18 +80,18 @@ func get(t *testing.T, c *http.Client, url string) (*http.Response, string) {
 // certificate.
 func TestTLS(t *testing.T) {
 	_, client, base := serve(t, nil)
-	r, _ := get(t, client, base+PagePath)
+	r, _ := get(t, client, base+collect.PagePath)
 	if r.StatusCode != 200 || r.ProtoMajor != 2 || r.TLS == nil || r.TLS.Version < tls.VersionTLS12 || r.Header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("%s %s %v", r.Proto, r.Status, r.Header)
 	}
-	if _, err := http.Get(base + PagePath); err == nil {
+	if _, err := http.Get(base + collect.PagePath); err == nil {
 		t.Error("a certificate that nobody vouches for is trusted")
 	}
 	address := strings.TrimPrefix(base, "https://")
 	if _, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}); err == nil {
 		t.Error("TLS 1.1 is spoken")
 	}
-	if r, err := http.Get("http://" + address + PagePath); err == nil {
+	if r, err := http.Get("http://" + address + collect.PagePath); err == nil {
 		r.Body.Close()
 		if r.StatusCode == 200 {
 			t.Error("it is served in clear")
@@ -103,7 +103,7 @@ func TestTLS(t *testing.T) {
 // and has nothing from elsewhere.
 func TestPage(t *testing.T) {
 	_, client, base := serve(t, nil)
-	for path, media := range map[string]string{PagePath: "text/html", PagePath + ".js": "text/javascript", PagePath + ".css": "text/css"} {
+	for path, media := range map[string]string{collect.PagePath: "text/html", collect.PagePath + ".js": "text/javascript", collect.PagePath + ".css": "text/css"} {
 		r, text := get(t, client, base+path)
 		if r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Type"), media) || len(text) < 1000 {
 			t.Errorf("%s: %s %s, %d bytes", path, r.Status, r.Header.Get("Content-Type"), len(text))
@@ -126,7 +126,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	_, client, base = serve(t, func(o *Options) { o.Page = false })
-	if r, _ := get(t, client, base+PagePath); r.StatusCode != http.StatusNotFound {
+	if r, _ := get(t, client, base+collect.PagePath); r.StatusCode != http.StatusNotFound {
 		t.Errorf("without a page: %s", r.Status)
 	}
 }

@@ -84,7 +84,7 @@ func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.Price
 				Remark: unshown(r) + " unless it has " + plan.KeysRule(s)})
 		}
 		for _, a := range r.Aggregates {
-			line := admin.PriceLine{Item: "answer", Name: a.Text, Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}
+			line := admin.PriceLine{Item: "answer", Name: a.Asked(), Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}
 			line.Error, line.Remark = t.expectedError(ctx, a)
 			out = append(out, line)
 		}

@@ -91,6 +91,21 @@ func (a Answer) Filled() Answer {
 	return out
 }
 
+// Rounded is the Answer with its DOUBLEs to so many significant digits, for people to read.
+func (a Answer) Rounded(digits int) Answer {
+	rows := make([][]any, len(a.Rows))
+	for r, row := range a.Rows {
+		rows[r] = slices.Clone(row)
+		for i, v := range row {
+			if f, ok := v.(float64); ok {
+				rows[r][i], _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', digits, 64), 64)
+			}
+		}
+	}
+	a.Rows = rows
+	return a
+}
+
 // Numeric reports whether a column holds numbers.
 func (a Answer) Numeric(column int) bool {
 	t := strings.TrimPrefix(a.Types[column], "UNSIGNED ")

@@ -1,9 +1,7 @@
 package hours
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -116,30 +114,12 @@ func (h *hour) files() {
 		if *movieLens == "" {
 			text = made()
 		} else {
-			text = h.unpacked(filepath.Join(*movieLens, name+".gz"))
+			text = string(testenv.Unzipped(h.t, filepath.Join(*movieLens, name+".gz")))
 		}
 		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
 			h.t.Fatal(err)
 		}
 	}
-}
-
-func (h *hour) unpacked(name string) string {
-	h.t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return string(b)
 }
 
 // The tables that stand for MovieLens where it may not be shipped: its columns, as many

@@ -31,7 +31,7 @@ func commands() []command {
 		{`\price`, "[QUERY]", "what a query would cost and how many more fit; charges nothing", (*Shell).price},
 		{`\explain`, "[QUERY]", "its plan: mechanisms, loss, expected error; charges nothing", (*Shell).explain},
 		{`\chart`, "[QUERY]", "its answer of two columns as bars with 95 % intervals", (*Shell).chart},
-		{`\budget`, "", "what is left, in questions at the default loss", asking(client.BudgetQuery)},
+		{`\budget`, "", "what is left, in questions at the default loss", (*Shell).budget},
 		{`\warnings`, "", "the warnings of the last private answer, with what would do", asking("SELECT level, code, message, remedy FROM dp.last_warnings")},
 		{`\suggest`, "TABLE", "statements that would declare public domains of its columns (DBA)", func(s *Shell, ctx context.Context, table string) error {
 			return s.look(ctx, "CALL dp_suggest_domains("+sqltext.Text(table)+")", "vertical")
@@ -59,11 +59,27 @@ func asking(query string) func(*Shell, context.Context, string) error {
 // aside asks what the shell itself wants to know: it is no query of the user's. Columns without any
 // value are left out.
 func (s *Shell) aside(ctx context.Context, query string) error {
-	format := s.Format
-	if format == "chart" {
-		format = "table"
+	return s.look(ctx, query, s.asideFormat())
+}
+
+// asideFormat is the form of what is no query of the user's.
+func (s *Shell) asideFormat() string {
+	if s.Format == "chart" {
+		return "table"
 	}
-	return s.look(ctx, query, format)
+	return s.Format
+}
+
+// budget shows what is left, in three digits as the costs beside answers.
+func (s *Shell) budget(ctx context.Context, _ string) error {
+	answers, _, err := s.send(ctx, client.BudgetQuery)
+	if err != nil {
+		return err
+	}
+	for i := range answers {
+		answers[i] = answers[i].Rounded(3)
+	}
+	return s.write(answers, s.asideFormat())
 }
 
 // look is aside in a form of its own.
@@ -72,6 +88,10 @@ func (s *Shell) look(ctx context.Context, query, format string) error {
 	if err != nil {
 		return err
 	}
+	return s.write(answers, format)
+}
+
+func (s *Shell) write(answers []client.Answer, format string) error {
 	for _, a := range answers {
 		if err := writers[format](s.Out, a.Filled(), s.Width()); err != nil {
 			return err

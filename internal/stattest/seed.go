@@ -16,6 +16,18 @@ const Alpha = 1e-9
 
 var seedFlag = flag.Uint64("stat.seed", 1, "seed of statistical tests; 0 picks one")
 
+var whole = flag.Bool("stat.whole", false, "repeat statistical and soundness tests as often as CI does beside the tests")
+
+// Runs says how often something is repeated: some times, which is enough for the false-alarm rate
+// and for a broken variant to be noticed, or more often with -stat.whole, as
+// .ci/checks/statistics.sh does.
+func Runs(some, often int) int {
+	if *whole {
+		return often
+	}
+	return some
+}
+
 var pick = sync.OnceValue(func() uint64 {
 	if *seedFlag != 0 {
 		return *seedFlag

@@ -42,7 +42,8 @@ func NewBinder(ctx *sql.Context, w *rel.Writer, p *settings.Settings) *Binder {
 
 // Aggregate is one distinct aggregate of a draft, before its share of the loss is known.
 type Aggregate struct {
-	Text        string
+	Text        string // as EXPLAIN prints it
+	Asked       string // as the client asks for it
 	Call        functions.Call
 	Arg         sql.Expression // nil: rows are counted
 	Vector      *VectorArg     // set where its values are vectors
@@ -103,11 +104,13 @@ func (s *Binder) Of(r *rel.Relation, e sql.Aggregation) (*Aggregate, error) {
 		return nil, err
 	}
 	a.Text = aggregateText(e)
+	a.Asked = a.Text
 	switch {
 	case a.Call.Units && a.Arg == nil:
 		a.Text = f.Name + "(DISTINCT unit)"
 	case a.Arg == nil:
 		a.Text = f.Name + "(*)"
+		a.Asked = a.Text
 	}
 	if a.Type, a.Present = answerType(f, a.Value); a.Moment != NoMoment {
 		a.Type, a.Present = a.Moment.answerType()

@@ -19,7 +19,7 @@ import (
 
 // errorBarOf is that of an aggregate whose values are its answer.
 func errorBarOf(a *Aggregate) plan.ErrorBar {
-	t := plan.ErrorBar{Text: a.Text, Value: func(v float64) float64 { return v }}
+	t := plan.ErrorBar{Text: a.Asked, Value: func(v float64) float64 { return v }}
 	if a.Vector != nil || a.Call.Function.Result == functions.JSON {
 		t.At = -1
 	}
@@ -109,12 +109,12 @@ func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.ErrorBarCall, o
 	f := t.Function
 	for _, c := range r.Columns {
 		if t.Alias != "" && strings.EqualFold(c.Name, t.Alias) {
-			return rule.Deny(rule.Bar, refuse.Aggregate, fmt.Sprintf("Write %s(%s), or give the aggregate another alias.", f.Name, a.Text),
+			return rule.Deny(rule.Bar, refuse.Aggregate, fmt.Sprintf("Write %s(%s), or give the aggregate another alias.", f.Name, a.Asked),
 				"%s(%s) is about the column %s, which goes before the alias, and a column has no error.", f.Name, t.Alias, c.Name)
 		}
 	}
 	if f.ErrorBar == functions.Radius && a.Vector == nil {
-		return rule.Deny(rule.Bar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.Text)
+		return rule.Deny(rule.Bar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.Asked)
 	}
 	if o.ErrorBar = f.ErrorBar; !f.Level {
 		return nil

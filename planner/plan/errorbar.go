@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql/types"
 
@@ -23,6 +24,15 @@ type ErrorBar struct {
 	Moment func(float64) any
 	// Digits after the point of the answer; -1: it is a DOUBLE.
 	Digits int
+}
+
+// Asked is the aggregate as a client would write it, of several columns each.
+func (a *Aggregate) Asked() string {
+	texts := make([]string, len(a.ErrorBars))
+	for i, t := range a.ErrorBars {
+		texts[i] = t.Text
+	}
+	return strings.Join(texts, ", ")
 }
 
 // bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is

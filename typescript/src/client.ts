@@ -21,8 +21,7 @@ export async function fetchParams(server: string, collection: string, token: Tok
   const url = address(server, collection, "round");
   url.searchParams.set("round", String(token.round));
   if (token.stratum !== "") url.searchParams.set("stratum", token.stratum);
-  const answer = await ask(url, {});
-  const p = await verify(new Uint8Array(await answer.arrayBuffer()), fingerprint);
+  const p = await verify(await ask(url, {}), fingerprint);
   const short = p.collection.split(".").pop()!;
   if (![p.collection, short].some((n) => n.toLowerCase() === collection.toLowerCase()) || p.stratum !== token.stratum || token.round !== 1) {
     throw new ParameterError("the server answered with the parameters of something else");
@@ -42,20 +41,41 @@ export function body(token: Token, bytes: Uint8Array): string {
   return JSON.stringify({ token: token.secret, report: btoa(String.fromCharCode(...bytes)) });
 }
 
-// ATTEMPTS and FIRST_PAUSE are how often a request is sent where the server asks for patience, and how long, in milliseconds,
-// is waited before the second; the pause doubles.
+// ATTEMPTS and FIRST_PAUSE are how often a request is sent where it may get through later, and how long, in milliseconds, is
+// waited before the second; the pause doubles.
 const ATTEMPTS = 7;
 const FIRST_PAUSE = 500;
 
-/** ask sends one request, the same again where the server has no room for it now. */
-async function ask(url: URL, request: RequestInit): Promise<Response> {
+/**
+ * ask sends one request, and the same again where the connection fails or the server has no room for it now: a report is taken
+ * once, and parameters are only read. The last failure is thrown as it is.
+ */
+async function ask(url: URL, request: RequestInit): Promise<Uint8Array> {
   for (let attempt = 1; ; attempt++) {
-    const answer = await fetch(url, { ...request, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
-    if (answer.ok) return answer;
-    const refused = await refusal(answer);
-    if (!refused.temporary || attempt === ATTEMPTS) throw refused;
+    try {
+      return await once(url, request);
+    } catch (e) {
+      if (!passing(e) || attempt === ATTEMPTS) throw e;
+    }
     await new Promise((resume) => setTimeout(resume, FIRST_PAUSE * 2 ** (attempt - 1)));
   }
+}
+
+/** once sends a request once, and returns the bytes of the answer. */
+async function once(url: URL, request: RequestInit): Promise<Uint8Array> {
+  const answer = await fetch(url, { ...request, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
+  if (!answer.ok) throw await refusal(answer);
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+/**
+ * passing tells whether a failure may be over soon. fetch throws a TypeError where the connection fails; a browser that knows
+ * that it is offline says so, and then there is nothing to wait for.
+ */
+function passing(failure: unknown): boolean {
+  if (failure instanceof Refused) return failure.temporary;
+  const offline = typeof navigator !== "undefined" && navigator.onLine === false;
+  return failure instanceof TypeError && !offline;
 }
 
 /**

@@ -41,7 +41,8 @@ const web = createServer((request, response) => {
 }).listen(Number(port), "127.0.0.1");
 
 const chromium = spawn(process.env["CHROMIUM"] ?? "chromium", [
-  "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + profile, "--ignore-certificate-errors-spki-list=" + spki, `http://127.0.0.1:${port}/`,
+  "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync", "--disable-component-update",
+  "--user-data-dir=" + profile, "--ignore-certificate-errors-spki-list=" + spki, `http://127.0.0.1:${port}/`,
 ], { stdio: "ignore", detached: true });
 const late = setTimeout(() => end({ ok: false, text: "the browser has not answered within 60 s" }), 60_000);
 

@@ -1,18 +1,18 @@
 package flow
 
 import (
-	"compress/gzip"
+	"bytes"
 	"encoding/csv"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
 	"scrim/engine/estimator"
 	"scrim/internal/stattest"
+	"scrim/internal/testenv"
 )
 
 var (
@@ -66,16 +66,7 @@ func processorTime(t *testing.T) float64 {
 
 // ratings reads users and films, and joins the ratings with themselves on the film.
 func ratings(t *testing.T, file string) (films, raters *estimator.Pairs) {
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(z).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(testenv.Unzipped(t, file))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,10 @@
 package groups
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/csv"
 	"flag"
-	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -16,6 +12,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/internal/stattest"
+	"scrim/internal/testenv"
 )
 
 var (
@@ -114,28 +111,11 @@ func grouped(name string, m Measure, rows [][]int, group func(int) int, value fu
 
 // lines reads a compressed file.
 func lines(t *testing.T, dir, name string) []string {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out []string
-	for s := bufio.NewReader(z); ; {
-		line, err := s.ReadString('\n')
-		if line != "" {
-			out = append(out, strings.TrimRight(line, "\r\n"))
-		}
-		if err == io.EOF {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for line := range strings.Lines(string(testenv.Unzipped(t, filepath.Join(dir, name)))) {
+		out = append(out, strings.TrimRight(line, "\r\n"))
 	}
+	return out
 }
 
 // baskets reads lists of items, numbered in the order in which they come, each once a basket.

@@ -261,7 +261,8 @@ func TestTheNumberOfPersonsIsNotFree(t *testing.T) {
 // group each, and one person more, or exchanged, in all groups. With a fifteenth of the variance
 // they are told apart better than declared.
 func TestAuditTellsPersonsApartWithinTheLoss(t *testing.T) {
-	const rho, runs = 0.25, 3000
+	const rho = 0.25
+	runs := stattest.Runs(500, 3000)
 	crowd := make([]map[int]int64, 300)
 	for i := range crowd {
 		crowd[i] = map[int]int64{i % 4: 1}

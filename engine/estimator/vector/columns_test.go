@@ -64,11 +64,11 @@ func TestColumnsFallBackToSeparateMeans(t *testing.T) {
 func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 	const dim, rho = 3, 0.05
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
-		worst := func(e mean) *big.Rat {
+		worst := func(e mean, tries int) *big.Rat {
 			r := rand.New(stattest.Source(t, relation.String()))
 			n, most := stattest.Noiser(t, "noise"), new(big.Rat)
 			few := big.NewInt((e.core.(auto).least[0] + e.core.(auto).least[1]) / 2)
-			for range 300 {
+			for range tries {
 				m := method{p: Params{Params: estimator.Params{MaxRows: 1}}}
 				b := m.smallBlock(r, 1+r.IntN(3), dim)
 				// Any answer of the size of the noise makes the numbers of persons look large.
@@ -101,11 +101,11 @@ func TestSeparateColumnsKeepToTheLoss(t *testing.T) {
 			return most
 		}
 		declared := new(big.Rat).SetFloat64(rho * (1 + 1e-9))
-		if w := worst(columnsOf(t, dim, rho, relation)); w.Cmp(declared) > 0 {
+		if w := worst(columnsOf(t, dim, rho, relation), stattest.Runs(100, 300)); w.Cmp(declared) > 0 {
 			f, _ := w.Float64()
 			t.Errorf("%v: a person costs %v of %v", relation, f, rho)
 		}
-		if w := worst(columnsOf(t, dim, 3*rho, relation)); w.Cmp(declared) <= 0 {
+		if w := worst(columnsOf(t, dim, 3*rho, relation), 100); w.Cmp(declared) <= 0 {
 			t.Errorf("%v: columns built for three times the loss passed", relation)
 		}
 	}

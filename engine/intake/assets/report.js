@@ -458,8 +458,7 @@
     const url = address(server2, collection, "round");
     url.searchParams.set("round", String(token.round));
     if (token.stratum !== "") url.searchParams.set("stratum", token.stratum);
-    const answer = await ask(url, {});
-    const p = await verify(new Uint8Array(await answer.arrayBuffer()), fingerprint);
+    const p = await verify(await ask(url, {}), fingerprint);
     const short = p.collection.split(".").pop();
     if (![p.collection, short].some((n) => n.toLowerCase() === collection.toLowerCase()) || p.stratum !== token.stratum || token.round !== 1) {
       throw new ParameterError("the server answered with the parameters of something else");
@@ -480,12 +479,23 @@
   var FIRST_PAUSE = 500;
   async function ask(url, request) {
     for (let attempt = 1; ; attempt++) {
-      const answer = await fetch(url, { ...request, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
-      if (answer.ok) return answer;
-      const refused = await refusal(answer);
-      if (!refused.temporary || attempt === ATTEMPTS) throw refused;
+      try {
+        return await once(url, request);
+      } catch (e) {
+        if (!passing(e) || attempt === ATTEMPTS) throw e;
+      }
       await new Promise((resume) => setTimeout(resume, FIRST_PAUSE * 2 ** (attempt - 1)));
     }
+  }
+  async function once(url, request) {
+    const answer = await fetch(url, { ...request, credentials: "omit", cache: "no-store", redirect: "error", referrerPolicy: "no-referrer" });
+    if (!answer.ok) throw await refusal(answer);
+    return new Uint8Array(await answer.arrayBuffer());
+  }
+  function passing(failure) {
+    if (failure instanceof Refused) return failure.temporary;
+    const offline = typeof navigator !== "undefined" && navigator.onLine === false;
+    return failure instanceof TypeError && !offline;
   }
   function address(server2, collection, what) {
     const url = new URL("/v1/collections/" + encodeURIComponent(collection) + "/" + what, server2);
