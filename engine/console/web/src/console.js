@@ -71,7 +71,7 @@ async function run() {
       at("told").replaceChildren(failed(a), ...told(a.costs));
     } else {
       const n = a.table.rows.length;
-      say(a.table.columns.length ? `${a.table.cut ? "The first " : ""}${n} row${n === 1 ? "" : "s"} in ${a.seconds.toFixed(2)} s${a.costs ? "" : "; nothing was charged: the data are public, or the answer was stored"}` : `Done in ${a.seconds.toFixed(2)} s`);
+      say(a.table.columns.length ? `${a.table.cut ? "The first " : ""}${n} row${n === 1 ? "" : "s"} in ${a.seconds.toFixed(2)} s${a.costs ? "" : "; nothing was charged: the data are public"}` : `Done in ${a.seconds.toFixed(2)} s`);
       at("told").replaceChildren(...told(a.costs, a.warnings));
       show(a);
     }
