@@ -157,6 +157,12 @@ func (r release) ExpectedError() (float64, bool) {
 	return r.answer(r.o.Cap).Sigma() * r.step(), true
 }
 
+// RelativeError implements estimator.Relative.
+func (r release) RelativeError() (float64, string, bool) {
+	const far = 1 << 20 // where the rounding of noise does not matter
+	return r.answer(far).Sigma() / float64(far*r.o.Shape.parts()), "cap", r.o.Cap == 0
+}
+
 // Bias implements estimator.Biased.
 func (r release) Bias() string {
 	if r.o.Cap > 0 {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,30 +80,28 @@ func RunJoins(ctx context.Context, o Options) ([]*Join, error) {
 	if len(list) == 0 {
 		return nil, errors.New("private: no join of these names")
 	}
-	for i := 0; i < len(list); {
-		n := i
-		for n < len(list) && list[n].Setup.Name == list[i].Setup.Name {
-			n++
+	return list, within(ctx, o, func(tables, dir string) error {
+		for i := 0; i < len(list); {
+			n := i
+			for n < len(list) && list[n].Setup.Name == list[i].Setup.Name {
+				n++
+			}
+			o.Setup = list[i].Setup
+			if err := runJoins(ctx, o, tables, filepath.Join(dir, o.Setup.Name), list[i:n]); err != nil {
+				return err
+			}
+			if i = n; o.Progress != nil {
+				o.Progress(n, len(list))
+			}
 		}
-		o.Setup = list[i].Setup
-		if err := runJoins(ctx, o, list[i:n]); err != nil {
-			return nil, err
-		}
-		if i = n; o.Progress != nil {
-			o.Progress(n, len(list))
-		}
-	}
-	return list, nil
+		return nil
+	})
 }
 
-// runJoins asks those of one set-up.
-func runJoins(ctx context.Context, o Options, list []*Join) error {
-	dir, err := os.MkdirTemp("", "scrim-tpch-")
-	if err != nil {
-		return err
-	}
+// runJoins asks those of one set-up, in a directory that it removes.
+func runJoins(ctx context.Context, o Options, tables, dir string, list []*Join) error {
 	defer os.RemoveAll(dir)
-	srv, err := start(ctx, dir, o)
+	srv, err := start(ctx, tables, dir, o)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,6 +19,7 @@ type Options struct {
 	Seed     uint64
 	Runs     int // of each query
 	Epsilon  float64
+	Keep     string          // the directory that keeps the loaded tables for the next time; "": none
 	Only     map[string]bool // names of queries; nil: all
 	Progress func(done, total int)
 }
@@ -29,19 +30,16 @@ type Report struct {
 	Rows    []*Row
 }
 
-// Run loads the tables into a directory that it removes, and asks.
+// Run loads the tables, and asks.
 func Run(ctx context.Context, o Options) (Report, error) {
-	dir, err := os.MkdirTemp("", "scrim-tpch-")
-	if err != nil {
-		return Report{}, err
-	}
-	defer os.RemoveAll(dir)
-	s, err := start(ctx, dir, o)
-	if err != nil {
-		return Report{}, err
-	}
 	report := Report{Options: o}
-	return report, errors.Join(report.ask(ctx, s), s.Stop())
+	return report, within(ctx, o, func(tables, dir string) error {
+		s, err := start(ctx, tables, filepath.Join(dir, o.Setup.Name), o)
+		if err != nil {
+			return err
+		}
+		return errors.Join(report.ask(ctx, s), s.Stop())
+	})
 }
 
 // sessions are an analyst's connection and an administrator's that may see rows.
