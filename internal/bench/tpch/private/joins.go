@@ -33,8 +33,7 @@ type Join struct {
 	Truth   float64
 	Off     []float64 // of each answer: what it is off by
 	None    int       // answers that were NULL
-	Took    []time.Duration
-	Worked  []time.Duration // processor time
+	took    times
 }
 
 // protecting is a set-up in which lines belong to persons of one or two entities, in this order.
@@ -149,21 +148,13 @@ func (j *Join) ask(ctx context.Context, c served.Session, o Options) error {
 		if _, err := c.ExecContext(ctx, fmt.Sprintf("SET dp_epsilon = %.9f", o.Epsilon*(1+1e-6*float64(turn)))); err != nil {
 			return err
 		}
-		worked, err := processor()
-		if err != nil {
+		var rows [][]*string
+		if err := j.took.take(func() (err error) {
+			rows, err = c.Query(ctx, j.Text)
+			return err
+		}); err != nil {
 			return err
 		}
-		begun := time.Now()
-		rows, err := c.Query(ctx, j.Text)
-		if err != nil {
-			return err
-		}
-		j.Took = append(j.Took, time.Since(begun))
-		after, err := processor()
-		if err != nil {
-			return err
-		}
-		j.Worked = append(j.Worked, after-worked)
 		if rows[0][0] == nil {
 			j.None++
 			continue
@@ -214,6 +205,6 @@ func (j *Join) cells() []string {
 		rms, mean := j.errors()
 		out[3], out[5] = whole(rms), whole(mean)
 	}
-	out[8], out[9] = fmt.Sprintf("%.2f s", median(j.Took)/1e9), fmt.Sprintf("%.2f s", median(j.Worked)/1e9)
+	out[8], out[9] = fmt.Sprintf("%.2f s", median(j.took.clock)/1e9), fmt.Sprintf("%.2f s", median(j.took.worked)/1e9)
 	return out
 }

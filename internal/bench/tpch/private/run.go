@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"scrim/internal/bench/internal/served"
 	"scrim/internal/bench/tpch"
@@ -120,13 +119,15 @@ func (s *sessions) row(ctx context.Context, o Options, q tpch.Query) (*Row, erro
 		if _, err := s.private.ExecContext(ctx, fmt.Sprintf("SET dp_epsilon = %.9f", o.Epsilon*(1+1e-6*float64(s.turn)))); err != nil {
 			return nil, err
 		}
-		begun := time.Now()
-		names, rows, err := s.private.Table(ctx, ends)
-		if err != nil {
+		var names []string
+		var rows [][]*string
+		if err := row.Private.take(func() (err error) {
+			names, rows, err = s.private.Table(ctx, ends)
+			return err
+		}); err != nil {
 			row.refuse(err)
 			return row, ctx.Err()
 		}
-		row.Private = append(row.Private, time.Since(begun))
 		row.judge(names, rows)
 	}
 	return row, nil
@@ -136,7 +137,7 @@ func (s *sessions) row(ctx context.Context, o Options, q tpch.Query) (*Row, erro
 func (s *sessions) exact(ctx context.Context, row *Row) error {
 	for _, form := range []struct {
 		text string
-		into *[]time.Duration
+		into *times
 	}{{row.Query.Text, &row.Plain}, {row.Query.Persons, &row.Persons}} {
 		if form.text == "" {
 			continue
@@ -145,11 +146,12 @@ func (s *sessions) exact(ctx context.Context, row *Row) error {
 		if _, err := s.raw.ExecContext(ctx, fmt.Sprintf("INSERT INTO turns VALUES (%d)", s.turn)); err != nil {
 			return err
 		}
-		begun := time.Now()
-		if _, err := s.raw.Query(ctx, form.text); err != nil {
+		if err := form.into.take(func() error {
+			_, err := s.raw.Query(ctx, form.text)
+			return err
+		}); err != nil {
 			return err
 		}
-		*form.into = append(*form.into, time.Since(begun))
 	}
 	return nil
 }
