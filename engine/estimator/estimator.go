@@ -109,8 +109,9 @@ type Reasoned interface {
 	Reason() string
 }
 
-// Relative is an Estimator whose noise is known beforehand in units of what it chooses: its standard
-// deviation is factor times the thing named; false where ExpectedError tells it. EXPLAIN prints it.
+// Relative is an Estimator whose noise is known beforehand in units of what it chooses: its
+// standard deviation is factor times the thing named; false where ExpectedError tells it. EXPLAIN
+// prints it.
 type Relative interface {
 	Estimator
 	RelativeError() (factor float64, of string, ok bool)

@@ -50,8 +50,8 @@ func nearly(x Expr) string {
 	return "CAST(" + x.SQL + " AS DOUBLE)"
 }
 
-// near is a Double that differs from a quotient or a product by its rounding. It says something of an expression
-// only while text is that expression's.
+// near is a Double that differs from a quotient or a product by its rounding. It says something of
+// an expression only while text is that expression's.
 type near struct{ text, sql string }
 
 // Near returns SQL for a Double that is the quotient before it was rounded to its last digit; false
