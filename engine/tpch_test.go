@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,6 +117,9 @@ func TestTPCHWithoutNoise(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				want := special[name]
+				if plan, err := ann.try("EXPLAIN " + text); err == nil {
+					explained(t, plan, false)
+				}
 				got, err := ann.try(text)
 				switch {
 				case want.refusal != "":
@@ -186,19 +190,53 @@ func TestTPCHOfTwoEntities(t *testing.T) {
 	}
 	for _, q := range tpch.Queries() {
 		t.Run(q.Name, func(t *testing.T) {
-			_, err := ann.try("EXPLAIN " + q.Text)
+			plan, err := ann.try("EXPLAIN " + q.Text)
 			about, refused := refusals[q.Name]
 			if !refused {
 				if err != nil {
-					t.Error(err)
+					t.Fatal(err)
 				}
+				explained(t, plan, strings.Contains(q.Text, "SUM(l_"))
 				return
 			}
+			explained(t, ann.query("EXPLAIN "+q.InsteadBoth), false)
 			if err == nil || !strings.Contains(err.Error(), about) {
 				t.Errorf("got %v, want the refusal %q", err, about)
 			}
 			groups := strings.Contains(q.InsteadBoth, "GROUP BY") // some of few persons
 			asked{within: 0.25, null: groups}.compare(t, ann.query(q.InsteadBoth), root.query(q.InsteadBoth), len(q.InsteadBothValues))
 		})
+	}
+}
+
+// costOf is in the line of an answer.
+var costOf = regexp.MustCompile(`rho=\S+ (a group|all groups)`)
+
+// explained checks that a plan tells of each release whose persons it is about, of each answer the
+// looks and the error, and where rows belong to two persons that a cap holds for both.
+func explained(t *testing.T, plan [][]string, owners bool) {
+	t.Helper()
+	var answers, errors, looks int
+	text := ""
+	for _, row := range plan {
+		line := row[0]
+		text += line + "\n"
+		switch told := strings.TrimLeft(line, " │├└─"); {
+		case strings.HasPrefix(told, "release") && !strings.Contains(told, "unit=customer") && !strings.Contains(told, "unit=supplier"):
+			t.Errorf("whose persons? %s", line)
+		case costOf.MatchString(told):
+			answers++
+			if strings.Contains(told, "expected error=") {
+				errors++
+			}
+		case strings.Contains(told, "rho=") && (strings.Contains(told, "discrete-gaussian") || strings.Contains(told, "exponential")):
+			looks++
+		}
+	}
+	if private := strings.Contains(text, "private statement"); private && (answers == 0 || errors < answers || looks < answers) {
+		t.Errorf("%d answers with %d errors and %d looks:\n%s", answers, errors, looks, text)
+	}
+	if owners && !strings.Contains(text, "each of them counts up to a cap") {
+		t.Errorf("nothing of a cap:\n%s", text)
 	}
 }

@@ -16,7 +16,7 @@ func tpchJoinsCommand(s streams) *cobra.Command {
 		Short: "Count results of TPC-H's joins as R2T did, and compare with its errors",
 		Long: `Joins starts a server in this process for each set-up of protected tables, asks for the number or the sum of the results of ten joins without their selections, and
 writes a table in Markdown: the root of the mean square and the mean absolute error beside those that R2T's authors published for scale factor 1 and pure DP with ε = .8.
-δ is 1e-6. The tables are loaded into a directory for temporary files, which is removed; scale factor 1 takes 2 GB and some minutes.`,
+δ is 1e-6. The tables are loaded into a directory for temporary files, which is removed; scale factor 1 takes 2 GB and some minutes. With --keep the loaded tables stay, for the next time.`,
 		Example: `  scrim-bench tpch joins --scale 1 --runs 20
   scrim-bench tpch joins --scale 1 --runs 10 --only Q5,Q8`,
 		Args: cobra.NoArgs,
@@ -43,6 +43,7 @@ writes a table in Markdown: the root of the mean square and the mean absolute er
 	l := cmd.Flags()
 	l.Float64Var(&o.Scale, "scale", 1, "scale factor")
 	l.Uint64Var(&o.Seed, "seed", 1, "seed of the tables")
+	l.StringVar(&o.Keep, "keep", "", "directory that keeps the loaded tables, and has them the next time")
 	l.IntVar(&o.Runs, "runs", 20, "times that each join is asked for")
 	l.Float64Var(&o.Epsilon, "epsilon", .8, "loss of an answer")
 	l.StringSliceVar(&only, "only", nil, "names of joins, as Q3 and triangles (default: all)")

@@ -19,7 +19,7 @@ func tpchPrivateCommand(s streams) *cobra.Command {
 		Short: "Ask the 22 queries where customers are protected, and compare with the exact answers",
 		Long: `Private starts a server in this process, loads TPC-H's tables, protects customers with their orders and lines, and asks the 22 queries as an analyst
 does. It writes a table in Markdown: what was answered, how far from the exact answers, how often intervals hold them, and how long it took beside the exact queries.
-The tables are loaded into a directory for temporary files, which is removed; scale factor 1 takes 2 GB and some minutes.`,
+The tables are loaded into a directory for temporary files, which is removed; scale factor 1 takes 2 GB and some minutes. With --keep the loaded tables stay, for the next time.`,
 		Example: `  scrim-bench tpch private --scale .1 --runs 20
   scrim-bench tpch private --scale 1 --runs 5 --only q01,q06`,
 		Args: cobra.NoArgs,
@@ -43,6 +43,7 @@ The tables are loaded into a directory for temporary files, which is removed; sc
 	l := cmd.Flags()
 	l.Float64Var(&o.Scale, "scale", 0.01, "scale factor")
 	l.Uint64Var(&o.Seed, "seed", 1, "seed of the tables")
+	l.StringVar(&o.Keep, "keep", "", "directory that keeps the loaded tables, and has them the next time")
 	l.IntVar(&o.Runs, "runs", 5, "times that each query is asked")
 	l.Float64Var(&o.Epsilon, "epsilon", 1, "loss of a query")
 	l.StringVar(&protect, "protect", private.Customers.Name, "who is protected: customers, or both, customers and suppliers")

@@ -109,6 +109,14 @@ type Reasoned interface {
 	Reason() string
 }
 
+// Relative is an Estimator whose noise is known beforehand in units of what it chooses: its
+// standard deviation is factor times the thing named; false where ExpectedError tells it. EXPLAIN
+// prints it.
+type Relative interface {
+	Estimator
+	RelativeError() (factor float64, of string, ok bool)
+}
+
 // Biased is an Estimator whose answers are shortened, chosen or sampled by what it has looked for,
 // beyond the noise. Bias names that for the reader of an error bar; it is empty where the noise is
 // all.

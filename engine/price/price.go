@@ -2,6 +2,7 @@ package price
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -112,6 +113,11 @@ func (t *Teller) expectedError(ctx *sql.Context, a plan.Aggregate) (float64, str
 			return e.StdErr * e.Loss / l.Pure.Float(), "as an earlier answer tells"
 		}
 		return e.StdErr * math.Sqrt(e.Loss/l.Rho.Float()), "as an earlier answer tells"
+	}
+	if r, ok := a.Estimator.(estimator.Relative); ok {
+		if factor, of, ok := r.RelativeError(); ok {
+			return math.NaN(), fmt.Sprintf("%.3g*%s, which the data choose; DP_STDERR tells it of an answer", factor, of)
+		}
 	}
 	return math.NaN(), "depends on the data; DP_STDERR tells it of an answer"
 }

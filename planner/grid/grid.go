@@ -147,6 +147,9 @@ func (g Grid) Index(x lower.Expr) string {
 	if x.Type.Kind != lower.Double {
 		d = "CAST(" + d + " AS DOUBLE)"
 	}
+	if near, ok := x.Near(); ok && g.Decimal && g.Scale < x.Type.Scale {
+		d = near
+	}
 	inverse := 1 / g.Step
 	if g.Decimal {
 		inverse = math.Pow10(g.Scale)

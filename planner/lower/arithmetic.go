@@ -67,7 +67,11 @@ func (l *lowerer) decimals(op string, x, y Expr) Expr {
 	p1, s1 := precision(x)
 	p2, s2 := precision(y)
 	if op == "*" {
-		return withWord(op, l.product(x, y), x, y)
+		z := withWord(op, l.product(x, y), x, y)
+		if len(z.SQL) <= letOver {
+			z.near = near{z.SQL, "(" + nearly(x) + " * " + nearly(y) + ")"}
+		}
+		return z
 	}
 	s := max(s1, s2)
 	whole := max(p1-s1, p2-s2)

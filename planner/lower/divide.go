@@ -35,7 +35,29 @@ func (l *lowerer) divide(x, y Expr) Expr {
 		})
 	})
 	out.Quotient = true
-	return Expr{SQL: s, Type: out, Nullable: true}
+	e := Expr{SQL: s, Type: out, Nullable: true}
+	if len(x.SQL) <= letOver && len(y.SQL) <= letOver {
+		e.near = near{s, fmt.Sprintf("(CASE WHEN %s <> 0 THEN %s / %s END)", y.SQL, nearly(x), nearly(y))}
+	}
+	return e
+}
+
+// nearly is a Double near a number, without the 128 bits of a product.
+func nearly(x Expr) string {
+	if x.near.sql != "" && x.SQL == x.near.text {
+		return x.near.sql
+	}
+	return "CAST(" + x.SQL + " AS DOUBLE)"
+}
+
+// near is a Double that differs from a quotient or a product by its rounding. It says something of
+// an expression only while text is that expression's.
+type near struct{ text, sql string }
+
+// Near returns SQL for a Double that is the quotient before it was rounded to its last digit; false
+// where none is known. It cannot raise, and is NULL where the quotient is, or is beyond its digits.
+func (e Expr) Near() (string, bool) {
+	return e.near.sql, e.Type.Quotient && e.near.sql != "" && e.SQL == e.near.text
 }
 
 // intDiv is the quotient cut to an integer, NULL outside the 64-bit range.

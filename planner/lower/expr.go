@@ -46,6 +46,7 @@ type Expr struct {
 
 	read   read    // what is known of it as a column
 	word   oneWord // what it is in a machine word
+	near   near    // what it nearly is as a Double
 	loose  bool    // a Double that may be NaN or infinite: within the translation only
 	digits int     // decimal digits of an integer constant; 0 when not known
 	number *int64  // value of an integer constant

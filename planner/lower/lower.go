@@ -110,6 +110,9 @@ func (l *lowerer) finish(x Expr) (Expr, error) {
 	if w, ok := x.Word(); ok {
 		out.word = oneWord{out.SQL, bind(w)}
 	}
+	if d, ok := x.Near(); ok {
+		out.near = near{out.SQL, bind(d)}
+	}
 	return out, nil
 }
 

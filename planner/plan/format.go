@@ -14,8 +14,8 @@ import (
 
 // Format prints the private part of a statement as EXPLAIN shows it: the cost of each table, and
 // for each release its unit, keys, mechanisms, sensitivities and losses, the number of persons that
-// it needs, and the expected error where that is known beforehand. Equal plans print alike; nothing
-// in it depends on rows.
+// it needs, and the expected error as far as it is known beforehand. Equal plans print alike;
+// nothing in it depends on rows.
 func Format(s *Statement) string { return format(s, nil) }
 
 // Format prints a statement with what the budgets would say to it.
@@ -79,10 +79,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 		} else if n := estimator.PersonsFor(a.Estimator); n > 0 {
 			fmt.Fprintf(b, "  persons>=%d for all but counts", n)
 		}
-		if e, ok := a.Estimator.ExpectedError(); ok {
-			fmt.Fprintf(b, "  expected error=%s", number6(e))
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(b, "  expected error=%s\n", errorText(a.Estimator))
 		if a.Vectorized != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Vectorized)
 		}
@@ -119,6 +116,20 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	}
 	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))
+}
+
+// errorText is the standard deviation of an answer's noise: a number where it is known, one times
+// what is chosen, as 7.5*clip.
+func errorText(e estimator.Estimator) string {
+	if x, ok := e.ExpectedError(); ok {
+		return number6(x)
+	}
+	if r, ok := e.(estimator.Relative); ok {
+		if factor, of, ok := r.RelativeError(); ok {
+			return number6(factor) + "*" + of
+		}
+	}
+	return "by the data"
 }
 
 // ownersLine tells whom a row belongs to, where it is not one person.

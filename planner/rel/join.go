@@ -87,7 +87,7 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 		return nil, outerJoin(l, r)
 	}
 	if left {
-		s.nullExtend(out, len(l.Columns), len(l.Bases))
+		s.nullExtend(out, len(l.Columns), len(l.Bases), len(l.units))
 	}
 	return out, nil
 }
@@ -137,8 +137,11 @@ func concat(l, r *Relation) *Relation {
 	return out
 }
 
-// nullExtend marks the columns of the null-extended side as nullable.
-func (s *Writer) nullExtend(r *Relation, columns, bases int) {
+// nullExtend marks the columns and the units of the null-extended side as nullable.
+func (s *Writer) nullExtend(r *Relation, columns, bases, units int) {
+	for i := units; i < len(r.units); i++ {
+		r.units[i].present = false
+	}
 	for i := columns; i < len(r.Columns); i++ {
 		r.Columns[i].Expr.Nullable, r.Columns[i].Extended = true, true
 		if _, plain := r.Columns[i].origin.(*expression.GetField); !plain {

@@ -28,7 +28,7 @@ func (r *Relation) spare(child, parent *Column, x, y tag) {
 	old := r.units[x.unit].expr.SQL
 	for i := range r.units {
 		if r.units[i].expr.SQL == old {
-			r.units[i].expr = r.units[y.unit].expr
+			r.units[i].expr, r.units[i].present = r.units[y.unit].expr, r.units[y.unit].present
 		}
 	}
 }

@@ -27,6 +27,9 @@ import (
 type Owner struct {
 	Expr   lower.Expr
 	Entity string
+	// Present says that no row is without one: a condition to that end would have the store reckon
+	// with fewer rows of the table than there are, and join it in the wrong order.
+	Present bool
 }
 
 // Owners are the persons whom each row belongs to, in the order of the tables; none of public rows.
@@ -34,7 +37,7 @@ func (r *Relation) Owners() []Owner {
 	var out []Owner
 	for i, u := range r.units {
 		if r.root(i) == i {
-			out = append(out, Owner{u.expr, u.entity})
+			out = append(out, Owner{u.expr, u.entity, u.present})
 		}
 	}
 	return out

@@ -97,7 +97,9 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 	if out.Unique {
 		out.Columns = fixAll(out.Columns)
 	}
-	out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
+	if !r.units[0].present {
+		out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
+	}
 	return s.Derived(&out, " GROUP BY "+sqltext.List(group), exprs), nil
 }
 

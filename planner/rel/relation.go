@@ -48,6 +48,8 @@ type unit struct {
 	expr   lower.Expr
 	merged int
 	entity string
+	// present says that expr is NULL on no row
+	present bool
 }
 
 // Column is one output column.

@@ -1,6 +1,7 @@
 package rel
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -103,7 +104,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 	for depth, of := 0, o.Unit; ; depth++ {
 		switch {
 		case of.Row:
-			r.units = append(r.units, unit{lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, at, o.Entity})
+			r.units = append(r.units, unit{lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, at, o.Entity, true})
 			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
 			return nil
@@ -113,7 +114,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
 					"The unit column %s of %s is missing or cannot be compared.", of.Column, t.StoreRef())
 			}
-			r.units = append(r.units, unit{e, at, o.Entity})
+			r.units = append(r.units, unit{e, at, o.Entity, isRequired(t, of.Column)})
 			r.Unique = depth == 0 && at == 0 && isPrimary(s.ctx, t, of.Column)
 			for i := range r.Columns {
 				if isUnitColumn(r.Columns[i], at, self, t.StoreRef().String(), of.Column, depth) {
@@ -185,6 +186,13 @@ func readNamed(t stored.Table, alias, name string) (lower.Expr, bool) {
 		}
 	}
 	return lower.Expr{}, false
+}
+
+// isRequired reports whether the store keeps a column from being NULL, as it is read.
+func isRequired(t stored.Table, name string) bool {
+	return slices.ContainsFunc(t.StoreColumns(), func(c store.Column) bool {
+		return strings.EqualFold(c.Name, name) && !c.Nullable && lower.Exact(c.Type)
+	})
 }
 
 // isPrimary reports whether the column alone is the enforced primary key.

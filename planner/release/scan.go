@@ -269,7 +269,9 @@ func (s *Builder) materialise(d *Aggregation, r *rel.Relation, spec scanSpec) (*
 			name = "v"
 		}
 		items = append(items, o.Expr.SQL+" AS "+name)
-		where = append(where, o.Expr.SQL+" IS NOT NULL")
+		if !o.Present {
+			where = append(where, o.Expr.SQL+" IS NOT NULL")
+		}
 	}
 	f.unit, f.unitType = unitColumn(r.UnitExpr().Type)
 	if spec.selects {

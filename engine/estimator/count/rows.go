@@ -97,6 +97,23 @@ func (r rows) ExpectedError() (float64, bool) {
 	return r.noise(r.bound).Sigma(), true
 }
 
+// RelativeError implements estimator.Relative.
+func (r rows) RelativeError() (float64, string, bool) {
+	if r.finer.Ready() {
+		r = r.after()
+	}
+	const far = 1 << 20 // where the rounding of noise does not matter
+	return r.noise(far+r.least).Sigma() / far, r.moved(), r.bound == 0
+}
+
+// moved is what one person moves the sum by, in words.
+func (r rows) moved() string {
+	if r.least > 0 {
+		return "(clip-1)"
+	}
+	return "clip"
+}
+
 // AllowsForBias implements estimator.Allowing.
 func (rows) AllowsForBias() bool { return true }
 

@@ -79,4 +79,7 @@ func newCurve(s Shape, p *estimator.Pairs, of sign) curve {
 // at returns Q(limit)·parts. Limits ascend from one call to the next.
 func (c curve) at(limit int64, stop func()) scalar.Sum { return c.net.at(limit, c.fixed, stop) }
 
+// restart lets limits begin anew.
+func (c curve) restart() { c.net.restart(c.fixed) }
+
 func (c curve) done() { c.net.done() }

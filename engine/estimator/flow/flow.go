@@ -157,6 +157,12 @@ func (r release) ExpectedError() (float64, bool) {
 	return r.answer(r.o.Cap).Sigma() * r.step(), true
 }
 
+// RelativeError implements estimator.Relative.
+func (r release) RelativeError() (float64, string, bool) {
+	const far = 1 << 20 // where the rounding of noise does not matter
+	return r.answer(far).Sigma() / float64(far*r.o.Shape.parts()), "cap", r.o.Cap == 0
+}
+
 // Bias implements estimator.Biased.
 func (r release) Bias() string {
 	if r.o.Cap > 0 {
@@ -236,11 +242,14 @@ func (r release) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	}
 	if r.o.Cap > 0 {
 		q := newProfile(r.o.Shape, r.o.Signed, []int64{r.o.Cap}, pairs)
+		defer q.done()
 		q.fill([]int{0})
 		hidden := r.answer(r.o.Cap)
 		return r.shown(scalar.Hidden(r.value(hidden.Big(n, q.signed[0])), hidden, r.step()))
 	}
-	return r.searched(n, newProfile(r.o.Shape, r.o.Signed, r.caps, pairs))
+	q := newProfile(r.o.Shape, r.o.Signed, r.caps, pairs)
+	defer q.done()
+	return r.searched(n, q)
 }
 
 // searched answers where no cap is declared.

@@ -67,9 +67,8 @@ func newNetwork(m estimator.Memory, in entries, fixed int64) *network {
 	n.other, n.edge = estimator.Make[uint32](m, 2*edges), estimator.Make[int](m, 2*edges)
 	n.pipes = estimator.Make[pipe](m, edges)
 	n.place(in)
-	n.core = estimator.Make[uint32](m, nodes)[:0]
+	n.core = estimator.Make[uint32](m, nodes)
 	for i := range nodes {
-		n.core = append(n.core, uint32(i))
 		if i < in.lefts || fixed == 0 {
 			n.byNeed = append(n.byNeed, uint32(i))
 		}
@@ -87,14 +86,35 @@ func newNetwork(m estimator.Memory, in entries, fixed int64) *network {
 		return 1
 	})
 	n.paths.room(m, nodes)
+	n.begin(fixed)
+	return n
+}
+
+// begin brings all nodes into the core, but for right ones of a fixed cap that does not bind.
+func (n *network) begin(fixed int64) {
+	n.core = n.core[:len(n.end)]
+	for i := range n.core {
+		n.core[i] = uint32(i)
+	}
 	if fixed > 0 {
-		for i := in.lefts; i < nodes; i++ {
+		for i := n.lefts; i < len(n.end); i++ {
 			if n.need[i] <= fixed {
 				n.release(uint32(i))
 			}
 		}
 	}
-	return n
+}
+
+// restart takes the flow away, and lets caps begin anew.
+func (n *network) restart(fixed int64) {
+	n.next, n.whole = 0, scalar.Sum{}
+	copy(n.end, n.start[1:])
+	clear(n.given)
+	clear(n.free)
+	for e := range n.pipes {
+		n.pipes[e].carry = 0
+	}
+	n.begin(fixed)
 }
 
 // measure counts the edges of each node and adds up what it needs. It returns the number of edges.
@@ -188,7 +208,8 @@ func (n *network) at(limit, right int64, stop func()) scalar.Sum {
 	return sum
 }
 
-// shrink drops free nodes and their edges from the core.
+// shrink drops free nodes and their edges from the core: the edges go to the end of a node's list,
+// where restart finds them.
 func (n *network) shrink() {
 	core := n.core[:0]
 	for _, node := range n.core {
@@ -199,7 +220,8 @@ func (n *network) shrink() {
 		to := n.start[node]
 		for k := to; k < n.end[node]; k++ {
 			if v := n.other[k]; !n.free[v] {
-				n.other[to], n.edge[to] = v, n.edge[k]
+				n.other[to], n.other[k] = v, n.other[to]
+				n.edge[to], n.edge[k] = n.edge[k], n.edge[to]
 				to++
 			}
 		}

@@ -12,6 +12,8 @@ type profile struct {
 	shape  Shape
 	signs  []sign
 	pairs  *estimator.Pairs
+	curves []curve // of the signs, once one was asked for
+	last   int64   // the cap that they were last asked for
 	caps   []int64
 	known  []bool
 	all    []*big.Int // Q·parts, with signed weights Q⁺ + Q⁻
@@ -37,17 +39,33 @@ func (q *profile) fill(numbers []int) {
 	if len(missing) == 0 {
 		return
 	}
-	for k, of := range q.signs {
-		c := newCurve(q.shape, q.pairs, of)
+	if q.curves == nil {
+		for _, of := range q.signs {
+			q.curves = append(q.curves, newCurve(q.shape, q.pairs, of))
+		}
+	}
+	again := q.caps[missing[0]] < q.last
+	for k, c := range q.curves {
+		if again {
+			c.restart()
+		}
 		for _, i := range missing {
 			q.stop()
 			q.put(k, i, c.at(q.caps[i], q.stop))
 		}
-		c.done()
 	}
+	q.last = q.caps[missing[len(missing)-1]]
 	for _, i := range missing {
 		q.known[i] = true
 	}
+}
+
+// done gives the memory back.
+func (q *profile) done() {
+	for _, c := range q.curves {
+		c.done()
+	}
+	q.curves = nil
 }
 
 // put notes the flow of a sign.

@@ -143,6 +143,22 @@ func (s sum) ExpectedError() (float64, bool) {
 	return scalar.Scale(s.p.Grid, s.noise(s.bound).Sigma()), true
 }
 
+// RelativeError implements estimator.Relative.
+func (s sum) RelativeError() (float64, string, bool) {
+	if s.declared() {
+		return 0, "", false
+	}
+	if s.finer.Ready() {
+		s = s.after()
+	}
+	clip, of := s.sign.clip(far), "clip"
+	moves := clip.moves(s.p.Relation)
+	if moves > far {
+		of = "length(clip)"
+	}
+	return s.noise(clip).Sigma() / float64(moves), of, true
+}
+
 // AllowsForBias implements estimator.Allowing.
 func (sum) AllowsForBias() bool { return true }
 

@@ -18,12 +18,13 @@ const (
 	median      // over persons, where each has one row
 	deviation   // STDDEV_SAMP
 	call        // any other, written whole: CORR(x, y)
+	values      // DP_COUNT(DISTINCT x, options)
 )
 
 // Aggregate is one column of answers.
 type Aggregate struct {
 	kind kind
-	arg  string // expression, empty for COUNT(*); of call the whole of it
+	arg  string // expression, empty for COUNT(*); of call the whole of it; of values options, too
 }
 
 // String is the aggregate as it is asked.
@@ -43,12 +44,26 @@ func (a Aggregate) String() string {
 		return "DP_MEDIAN(" + a.arg + ")"
 	case call:
 		return a.arg
+	case values:
+		return "DP_COUNT(DISTINCT " + a.arg + ")"
 	}
 	return "STDDEV_SAMP(" + a.arg + ")"
 }
 
+// raw is the aggregate as its exact value is asked for, where it is asked whole.
+func (a Aggregate) raw() string {
+	if a.kind == values {
+		of, _, _ := strings.Cut(a.arg, ", '")
+		return "COUNT(DISTINCT " + of + ")"
+	}
+	return a.arg
+}
+
+// whole says whether the exact value is asked for as a whole.
+func (a Aggregate) whole() bool { return a.kind == call || a.kind == values }
+
 // summed says whether persons have a number and a sum of values of the argument.
-func (a Aggregate) summed() bool { return a.arg != "" && a.kind != personCount && a.kind != call }
+func (a Aggregate) summed() bool { return a.arg != "" && a.kind != personCount && !a.whole() }
 
 // additive says whether the aggregate is a sum over persons, or a quotient of two.
 func (a Aggregate) additive() bool { return a.kind <= mean }

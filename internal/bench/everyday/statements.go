@@ -90,6 +90,7 @@ func overFiles() []Statement {
 		{Name: "ratings/films", Table: "ratings", From: withFilms, Keys: []string{"m.movieId"}, Aggregates: []Aggregate{count}},
 		{Name: "ratings/five", Table: "ratings", From: withFilms + " WHERE m.movieId IN (356, 318, 296, 593, 2571)", Keys: []string{"m.title"}, Aggregates: []Aggregate{count, {mean, "rating"}}},
 		{Name: "ratings/distinct", Table: "ratings", Aggregates: []Aggregate{{call, "COUNT(DISTINCT movieId)"}}},
+		{Name: "ratings/distinct_cap", Table: "ratings", Aggregates: []Aggregate{{values, "movieId, 'values=170'"}}},
 		{Name: "ratings/each", Table: "ratings", From: "(SELECT userId, COUNT(*) AS films FROM ratings GROUP BY userId) AS r", Aggregates: []Aggregate{{mean, "films"}}},
 
 		{Name: "people/all", Table: "people", Aggregates: []Aggregate{count, {sum, "income"}, {mean, "income"}}},

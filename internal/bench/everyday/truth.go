@@ -131,7 +131,7 @@ func (t *truth) answer(ctx context.Context, s served.Session, st Statement) erro
 		exact := make([]float64, len(t.keys))
 		if !a.additive() {
 			of := t.ofRows
-			if a.kind == call {
+			if a.whole() {
 				of = t.call
 			}
 			if err := of(ctx, s, st, a, exact); err != nil {
@@ -175,7 +175,7 @@ func (a Aggregate) of(e entry, i int) float64 {
 
 // call asks for the exact values of a whole call.
 func (t *truth) call(ctx context.Context, s served.Session, st Statement, a Aggregate, exact []float64) error {
-	rows, err := s.Query(ctx, "SELECT "+strings.Join(append(slices.Clone(st.Keys), a.arg), ", ")+" FROM "+st.from()+st.groupBy())
+	rows, err := s.Query(ctx, "SELECT "+strings.Join(append(slices.Clone(st.Keys), a.raw()), ", ")+" FROM "+st.from()+st.groupBy())
 	if err != nil {
 		return fmt.Errorf("everyday: what is true of %s: %w", st.Name, err)
 	}

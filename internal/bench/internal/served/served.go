@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/go-sql-driver/mysql"
@@ -25,7 +27,22 @@ type Server struct {
 }
 
 // New returns the server of a directory.
-func New(dir string) *Server { return &Server{dir: dir, password: rand.Text()} }
+func New(dir string) *Server { return &Server{dir: dir} }
+
+// secret is the file of the administrator's password, which a copy of the directory has too.
+const secret = "password"
+
+// know reads the password, or makes one where the directory has none.
+func (s *Server) know() error {
+	name := filepath.Join(s.dir, secret)
+	have, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		have = []byte(rand.Text())
+		err = os.WriteFile(name, have, 0o600)
+	}
+	s.password = string(have)
+	return err
+}
 
 func (s *Server) config() engine.Config {
 	c := engine.DefaultConfig(filepath.Join(s.dir, "data"))
@@ -36,6 +53,9 @@ func (s *Server) config() engine.Config {
 
 // Start serves the directory.
 func (s *Server) Start() error {
+	if err := s.know(); err != nil {
+		return err
+	}
 	srv, err := engine.Open(s.config())
 	if err != nil {
 		return err

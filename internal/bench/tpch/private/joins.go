@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,7 @@ type Join struct {
 	Truth   float64
 	Off     []float64 // of each answer: what it is off by
 	None    int       // answers that were NULL
-	Took    []time.Duration
-	Worked  []time.Duration // processor time
+	took    times
 }
 
 // protecting is a set-up in which lines belong to persons of one or two entities, in this order.
@@ -79,30 +79,28 @@ func RunJoins(ctx context.Context, o Options) ([]*Join, error) {
 	if len(list) == 0 {
 		return nil, errors.New("private: no join of these names")
 	}
-	for i := 0; i < len(list); {
-		n := i
-		for n < len(list) && list[n].Setup.Name == list[i].Setup.Name {
-			n++
+	return list, within(ctx, o, func(tables, dir string) error {
+		for i := 0; i < len(list); {
+			n := i
+			for n < len(list) && list[n].Setup.Name == list[i].Setup.Name {
+				n++
+			}
+			o.Setup = list[i].Setup
+			if err := runJoins(ctx, o, tables, filepath.Join(dir, o.Setup.Name), list[i:n]); err != nil {
+				return err
+			}
+			if i = n; o.Progress != nil {
+				o.Progress(n, len(list))
+			}
 		}
-		o.Setup = list[i].Setup
-		if err := runJoins(ctx, o, list[i:n]); err != nil {
-			return nil, err
-		}
-		if i = n; o.Progress != nil {
-			o.Progress(n, len(list))
-		}
-	}
-	return list, nil
+		return nil
+	})
 }
 
-// runJoins asks those of one set-up.
-func runJoins(ctx context.Context, o Options, list []*Join) error {
-	dir, err := os.MkdirTemp("", "scrim-tpch-")
-	if err != nil {
-		return err
-	}
+// runJoins asks those of one set-up, in a directory that it removes.
+func runJoins(ctx context.Context, o Options, tables, dir string, list []*Join) error {
 	defer os.RemoveAll(dir)
-	srv, err := start(ctx, dir, o)
+	srv, err := start(ctx, tables, dir, o)
 	if err != nil {
 		return err
 	}
@@ -150,21 +148,13 @@ func (j *Join) ask(ctx context.Context, c served.Session, o Options) error {
 		if _, err := c.ExecContext(ctx, fmt.Sprintf("SET dp_epsilon = %.9f", o.Epsilon*(1+1e-6*float64(turn)))); err != nil {
 			return err
 		}
-		worked, err := processor()
-		if err != nil {
+		var rows [][]*string
+		if err := j.took.take(func() (err error) {
+			rows, err = c.Query(ctx, j.Text)
+			return err
+		}); err != nil {
 			return err
 		}
-		begun := time.Now()
-		rows, err := c.Query(ctx, j.Text)
-		if err != nil {
-			return err
-		}
-		j.Took = append(j.Took, time.Since(begun))
-		after, err := processor()
-		if err != nil {
-			return err
-		}
-		j.Worked = append(j.Worked, after-worked)
 		if rows[0][0] == nil {
 			j.None++
 			continue
@@ -215,6 +205,6 @@ func (j *Join) cells() []string {
 		rms, mean := j.errors()
 		out[3], out[5] = whole(rms), whole(mean)
 	}
-	out[8], out[9] = fmt.Sprintf("%.2f s", median(j.Took)/1e9), fmt.Sprintf("%.2f s", median(j.Worked)/1e9)
+	out[8], out[9] = fmt.Sprintf("%.2f s", median(j.took.clock)/1e9), fmt.Sprintf("%.2f s", median(j.took.worked)/1e9)
 	return out
 }

@@ -13,7 +13,7 @@ import (
 // Markdown writes the table, and below it why queries were refused.
 func (r Report) Markdown(w io.Writer) error {
 	var b strings.Builder
-	form.Table(&b, []string{"", "outcome", "rows", "median error", "95 % intervals", "time", "plain", "per person", "time / plain", "time / per person"}, func(row func([]string)) {
+	form.Table(&b, []string{"", "outcome", "rows", "median error", "95 % intervals", "time", "plain", "per person", "processor / plain", "processor / per person"}, func(row func([]string)) {
 		for _, q := range r.Rows {
 			row(q.cells())
 		}
@@ -51,11 +51,11 @@ func (r *Row) cells() []string {
 	if r.Ends > 0 {
 		out[4] = fmt.Sprintf("%.2f of %d", float64(r.Covered)/float64(r.Ends), r.Ends)
 	}
-	ours := median(r.Private)
-	out[5], out[6] = milliseconds(ours), milliseconds(median(r.Plain))
-	out[8] = fmt.Sprintf("%.2f", ours/median(r.Plain))
-	if len(r.Persons) > 0 {
-		out[7], out[9] = milliseconds(median(r.Persons)), fmt.Sprintf("%.2f", ours/median(r.Persons))
+	out[5], out[6] = milliseconds(median(r.Private.clock)), milliseconds(median(r.Plain.clock))
+	ours := median(r.Private.worked)
+	out[8] = fmt.Sprintf("%.2f", ours/median(r.Plain.worked))
+	if len(r.Persons.clock) > 0 {
+		out[7], out[9] = milliseconds(median(r.Persons.clock)), fmt.Sprintf("%.2f", ours/median(r.Persons.worked))
 	}
 	return out
 }

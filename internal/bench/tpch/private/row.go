@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"scrim/internal/bench/tpch"
 )
@@ -23,9 +22,9 @@ type Row struct {
 	Covered  int       // intervals at 95 % that hold the exact value
 	Ends     int       // intervals
 
-	Private []time.Duration // as an analyst
-	Plain   []time.Duration // the same text, as an administrator who may see rows
-	Persons []time.Duration // the exact query that adds up per customer first
+	Private times // as an analyst
+	Plain   times // the same text, as an administrator who may see rows
+	Persons times // the exact query that adds up per customer first
 
 	truth map[string][]float64 // by key: the values
 }

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"scrim/internal/bench/internal/served"
 	"scrim/internal/bench/tpch"
@@ -19,6 +18,7 @@ type Options struct {
 	Seed     uint64
 	Runs     int // of each query
 	Epsilon  float64
+	Keep     string          // the directory that keeps the loaded tables for the next time; "": none
 	Only     map[string]bool // names of queries; nil: all
 	Progress func(done, total int)
 }
@@ -29,19 +29,16 @@ type Report struct {
 	Rows    []*Row
 }
 
-// Run loads the tables into a directory that it removes, and asks.
+// Run loads the tables, and asks.
 func Run(ctx context.Context, o Options) (Report, error) {
-	dir, err := os.MkdirTemp("", "scrim-tpch-")
-	if err != nil {
-		return Report{}, err
-	}
-	defer os.RemoveAll(dir)
-	s, err := start(ctx, dir, o)
-	if err != nil {
-		return Report{}, err
-	}
 	report := Report{Options: o}
-	return report, errors.Join(report.ask(ctx, s), s.Stop())
+	return report, within(ctx, o, func(tables, dir string) error {
+		s, err := start(ctx, tables, filepath.Join(dir, o.Setup.Name), o)
+		if err != nil {
+			return err
+		}
+		return errors.Join(report.ask(ctx, s), s.Stop())
+	})
 }
 
 // sessions are an analyst's connection and an administrator's that may see rows.
@@ -122,13 +119,15 @@ func (s *sessions) row(ctx context.Context, o Options, q tpch.Query) (*Row, erro
 		if _, err := s.private.ExecContext(ctx, fmt.Sprintf("SET dp_epsilon = %.9f", o.Epsilon*(1+1e-6*float64(s.turn)))); err != nil {
 			return nil, err
 		}
-		begun := time.Now()
-		names, rows, err := s.private.Table(ctx, ends)
-		if err != nil {
+		var names []string
+		var rows [][]*string
+		if err := row.Private.take(func() (err error) {
+			names, rows, err = s.private.Table(ctx, ends)
+			return err
+		}); err != nil {
 			row.refuse(err)
 			return row, ctx.Err()
 		}
-		row.Private = append(row.Private, time.Since(begun))
 		row.judge(names, rows)
 	}
 	return row, nil
@@ -138,7 +137,7 @@ func (s *sessions) row(ctx context.Context, o Options, q tpch.Query) (*Row, erro
 func (s *sessions) exact(ctx context.Context, row *Row) error {
 	for _, form := range []struct {
 		text string
-		into *[]time.Duration
+		into *times
 	}{{row.Query.Text, &row.Plain}, {row.Query.Persons, &row.Persons}} {
 		if form.text == "" {
 			continue
@@ -147,11 +146,12 @@ func (s *sessions) exact(ctx context.Context, row *Row) error {
 		if _, err := s.raw.ExecContext(ctx, fmt.Sprintf("INSERT INTO turns VALUES (%d)", s.turn)); err != nil {
 			return err
 		}
-		begun := time.Now()
-		if _, err := s.raw.Query(ctx, form.text); err != nil {
+		if err := form.into.take(func() error {
+			_, err := s.raw.Query(ctx, form.text)
+			return err
+		}); err != nil {
 			return err
 		}
-		*form.into = append(*form.into, time.Since(begun))
 	}
 	return nil
 }

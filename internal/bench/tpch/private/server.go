@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"scrim/internal/bench/internal/served"
 	"scrim/internal/bench/tpch"
@@ -58,26 +60,47 @@ func (s Setup) statements() []string {
 	return list
 }
 
-// start loads the tables at a scale factor into a directory and serves them. The table turns is
-// there to be written to: the store then gives no result again.
-func start(ctx context.Context, dir string, o Options) (*served.Server, error) {
+// loaded is the file that says that all tables are in a directory, with the scale factor and seed.
+const loaded = "LOADED"
+
+// load brings the tables at a scale factor into a directory, unless they are there. The table turns
+// is there to be written to: the store then gives no result again.
+func load(ctx context.Context, dir string, o Options) error {
+	mark, want := filepath.Join(dir, loaded), fmt.Sprintf("scale factor %g, seed %d", o.Scale, o.Seed)
+	switch have, err := os.ReadFile(mark); {
+	case err == nil && string(have) == want:
+		return nil
+	case err == nil:
+		return fmt.Errorf("private: %s has tables of %s, not of %s", dir, have, want)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
 	list := []string{"CREATE DATABASE tpch", "CREATE TABLE tpch.turns (n INT)"}
 	for _, t := range tpch.Tables() {
 		list = append(list, "CREATE TABLE tpch."+t.Name+" ("+t.Columns+")")
 	}
 	s := served.New(dir)
 	if err := s.Declare(ctx, list); err != nil {
-		return nil, err
+		return err
 	}
 	if err := tpch.Write(ctx, dir, tpch.Options{Scale: o.Scale, Seed: o.Seed}); err != nil {
-		return nil, err
+		return err
 	}
 	for _, t := range tpch.Tables() {
 		file := tpch.FileOf(dir, t.Name)
 		if err := errors.Join(s.Load(ctx, file, "tpch."+t.Name), os.Remove(file)); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	return os.WriteFile(mark, []byte(want), 0o644)
+}
+
+// start serves a copy of the loaded tables, protected by the set-up.
+func start(ctx context.Context, tables, dir string, o Options) (*served.Server, error) {
+	if err := copied(dir, tables); err != nil {
+		return nil, err
+	}
+	s := served.New(dir)
 	if err := s.Start(); err != nil {
 		return nil, err
 	}
@@ -85,4 +108,38 @@ func start(ctx context.Context, dir string, o Options) (*served.Server, error) {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
+}
+
+// copied copies a directory. Nobody else may read the copy, as the server's keys want it.
+func copied(to, from string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	return filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chmod(name, 0o600)
+	})
+}
+
+// within loads the tables, and hands on where they are and a directory beside them; both are
+// removed, but for tables that are kept.
+func within(ctx context.Context, o Options, do func(tables, dir string) error) error {
+	dir, err := os.MkdirTemp("", "scrim-tpch-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	tables := o.Keep
+	if tables == "" {
+		tables = filepath.Join(dir, "tables")
+	}
+	if err := os.MkdirAll(tables, 0o755); err != nil {
+		return err
+	}
+	if err := load(ctx, tables, o); err != nil {
+		return err
+	}
+	return do(tables, dir)
 }
