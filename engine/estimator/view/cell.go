@@ -12,7 +12,7 @@ type Cell struct {
 	Fit, Raw, StdErr float64
 	// Near is the share, of what is left, that the clip is expected to have taken, which Raw and Fit
 	// have been enlarged by; Wide is how much more it may be. Clip is the length that vectors were
-	// shortened to, NaN where none was.
+	// shortened to, in rows, or in steps of the grid of a sum; NaN where none was.
 	Near, Wide, Clip float64
 }
 

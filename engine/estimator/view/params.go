@@ -70,6 +70,9 @@ func (p Params) scalar(m Measure) estimator.Params {
 	return out
 }
 
+// Signed reports whether measure at may be under 0.
+func (p Params) Signed(at int) bool { return p.signed(p.Measures[at]) }
+
 // signed reports whether a measure may be under 0.
 func (p Params) signed(m Measure) bool {
 	if !m.Sum {

@@ -190,14 +190,12 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 		if !ok {
 			return out, false
 		}
-		_, exp := math.Frexp(clip)
-		unit = math.Ldexp(1, exp-clipBits)
-		c = c.WithRows(int64(math.Ceil(clip / unit)))
+		c, unit = m.clipped(clip)
 		for _, l := range losses {
 			out.near += l.Weight * l.Near
 			out.wide += l.Weight * (l.Wide + 2*l.Spread)
 		}
-		out.wide, out.clip = max(0, out.wide-out.near), m.scaled(clip)
+		out.wide, out.clip = max(0, out.wide-out.near), clip
 	}
 	t := c.Tables()
 	p.each(unit, func(e []cube.Entry) { c.Tally(t, e) })
@@ -209,6 +207,29 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 		out.fit = times(whole.Marginal(all), scale)
 	}
 	return out, true
+}
+
+// clipped is the cube for vectors that are shortened to a length, and the unit of its rows.
+func (m measure) clipped(clip float64) (c *cube.Cube, unit float64) {
+	_, exp := math.Frexp(clip)
+	unit = math.Ldexp(1, exp-clipBits)
+	return m.cube.WithRows(int64(math.Ceil(clip / unit))), unit
+}
+
+// StdErrs returns the function that tells the standard error of sums of cells of a measure, each
+// times its weight, of what was released with a clip, NaN or 0 for none, and enlarged by near.
+func StdErrs(p Params, at int, clip, near float64) (func(weights []float64) float64, error) {
+	e, err := New(p)
+	if err != nil {
+		return nil, err
+	}
+	v := e.(view)
+	m := v.measures[at]
+	c, unit := m.cube, 1.0
+	if !m.alone {
+		c, unit = m.clipped(clip)
+	}
+	return func(weights []float64) float64 { return m.scaled(unit) * (1 + near) * c.SumStdErr(v.all(), weights) }, nil
 }
 
 // scaled is a number of rows, or of steps of a sum, as it is shown.
@@ -239,4 +260,10 @@ func (m measure) findClip(n noise.Noiser, p persons) (clip float64, losses []cli
 	clip, ok = lengths.Radius(m.noise2, aligned)
 	clip = max(1, clip)
 	return clip, lengths.Losses(clip), ok
+}
+
+// ParamsOf returns the parameters of an estimator that New made.
+func ParamsOf(e estimator.Estimator) (Params, bool) {
+	v, ok := e.(view)
+	return v.p, ok
 }

@@ -153,6 +153,17 @@ func TestCellsHoldAtFourLevels(t *testing.T) {
 			}
 		}
 	}
+	for m := range 2 { // of a cell by itself, the error is that of the cell
+		c := CellOf(e.Release(noiser, in).Part(0, 2*Numbers), m)
+		of, err := StdErrs(Params{Rho: 0.1, Dims: dims, Ways: 3, Measures: twoMeasures(0)}, m, c.Clip, c.Near)
+		one, all := make([]float64, cells), make([]float64, cells)
+		for i := range all {
+			all[i] = 1
+		}
+		if one[5] = 1; err != nil || math.Abs(of(one)/c.StdErr-1) > 1e-9 || of(all) >= math.Sqrt(cells)*c.StdErr {
+			t.Errorf("measure %d: %v, a cell has %v, of its own %v, all together %v", m, err, of(one), c.StdErr, of(all))
+		}
+	}
 	for level := range levels {
 		least := level*float64(tries) - 4.9*math.Sqrt(level*(1-level)*float64(tries)) - 1
 		t.Logf("level %v: %d of %d", level, held[level], tries)
