@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
@@ -257,6 +258,18 @@ func (a *asked) errors(groups []*group, level float64) ([]Sum, error) {
 	return out, nil
 }
 
+// shown writes the value of a dimension.
+func shown(v any) string {
+	t, ok := v.(time.Time)
+	switch {
+	case !ok:
+		return fmt.Sprint(v)
+	case t.Equal(t.Truncate(24 * time.Hour)):
+		return t.Format(time.DateOnly)
+	}
+	return t.Format("2006-01-02 15:04:05.999999")
+}
+
 // groupText writes the values of the dimensions of a group as JSON.
 func groupText(names []string, at []int, row sql.Row) (string, error) {
 	var b strings.Builder
@@ -264,7 +277,7 @@ func groupText(names []string, at []int, row sql.Row) (string, error) {
 	for i, name := range names {
 		var text any
 		if v := row[at[i]]; v != nil {
-			text = fmt.Sprint(v)
+			text = shown(v)
 		}
 		value, err := json.Marshal(text)
 		if err != nil {
