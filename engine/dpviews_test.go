@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func TestViewIsAPublicTableOfOneCharge(t *testing.T) {
 	if len(made) != 1 || made[0][0] != "shop.sales" || made[0][2] != "42" || made[0][3] != "region, product, day" || made[0][5] != "2" || made[0][6] != "2" {
 		t.Errorf("made %v", made)
 	}
-	charges := root.query("SELECT DISTINCT id FROM dp.ledger WHERE statement LIKE 'VIEW shop.sales AS SELECT%' AND outcome = 'answered'")
+	charges := root.query("SELECT DISTINCT id FROM dp.ledger WHERE statement LIKE 'VIEW shop.sales AS SELECT%' AND entry = 'charge'")
 	if len(charges) != 1 || charges[0][0] != made[0][12] {
 		t.Errorf("the ledger has %v, and the view names %s", charges, made[0][12])
 	}
@@ -111,4 +112,180 @@ func TestViewIsAPublicTableOfOneCharge(t *testing.T) {
 	if got := ann.query("SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'shop' AND table_name = 'sales' ORDER BY ordinal_position"); len(got) != 9 || got[2][1] != "date" || got[8][0] != "s_stderr" {
 		t.Errorf("information_schema has %v", got)
 	}
+}
+
+// viewNeighbours makes a view of a crowd's orders, and of those of its neighbours, in which customer
+// 0 has the rows that other tells, with the same noisy answers, and returns the largest share of the
+// charge that is lost.
+func viewNeighbours(t *testing.T, relation string, others ...[]string) float64 {
+	source := &recorders{t: t}
+	i := startWith(t, "", source.next)
+	root := i.root()
+	var more []string
+	if relation != "" {
+		more = append(more, "CALL dp_set_neighbours('shop.orders', '"+relation+"')")
+	}
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 200), more...)
+	made := 0
+	create := func() {
+		made++
+		root.query(fmt.Sprintf("CALL dp_create_view('shop.v%d', 'SELECT region, product, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2', '{\"rho\": 4}')", made))
+	}
+	source.again(false)
+	create()
+	base := source.again(false)
+	charged := lastCharge(t, root)
+	if rho, _ := charged.Float64(); rho <= 3.9 || rho > 4 {
+		t.Errorf("charged %v, of 4", rho)
+	}
+	most := 0.0
+	for _, rows := range others {
+		root.exec("SET dp_raw = ON", "DELETE FROM shop.orders WHERE customer = 0")
+		if len(rows) > 0 {
+			root.insert("shop.orders", rows)
+		}
+		root.exec("SET dp_raw = OFF")
+		source.mu.Lock()
+		source.list, source.replay = nil, base
+		source.mu.Unlock()
+		create()
+		got := source.again(false)
+		if len(got) != len(base) {
+			t.Fatalf("%d noise sources, then %d", len(base), len(got))
+		}
+		share, _ := new(big.Rat).Quo(lossOf(t, base, got), charged).Float64()
+		most = max(most, share)
+	}
+	return most
+}
+
+// TestViewsMoveByAtMostTheirLoss takes a customer away, or exchanges them for one who owns far more
+// than all others, for NULLs, for rows outside of every domain, and for numbers as far away as they
+// get. An exchange under add-remove is found out.
+func TestViewsMoveByAtMostTheirLoss(t *testing.T) {
+	row := func(id int, region string, amount string) string {
+		return fmt.Sprintf("(%d, 0, %s, 'tea', '2025-06-01', %s)", 100000+id, region, amount)
+	}
+	var all, odd, far []string
+	for k := range 5000 {
+		all = append(all, row(k, "'"+[]string{"north", "south", "east"}[k%3]+"'", "999999.99"))
+	}
+	odd = append(odd, row(0, "NULL", "1"), row(1, "'nowhere'", "1"), row(2, "'north'", "NULL"))
+	for k := range 50 {
+		far = append(far, row(k, "'east'", "-999999.99"))
+	}
+	for relation, other := range map[string][][]string{"": {nil, odd}, "replace-one": {all, odd, far, {row(0, "'south'", "7")}}} {
+		share := viewNeighbours(t, relation, other...)
+		t.Logf("%q: %.3f of the charge", relation, share)
+		if share > 1 || share == 0 {
+			t.Errorf("%q: %v of the charge is lost", relation, share)
+		}
+	}
+	if share := viewNeighbours(t, "", all, far); share <= 1 {
+		t.Errorf("an exchange under add-remove loses %v of the charge, and is not found out", share)
+	}
+}
+
+// TestViewsThatAreNone: what no view can be made of is refused beforehand, with what would do, and
+// costs nothing; nobody writes into a view, and only a DBA makes one.
+func TestViewsThatAreNone(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 500), "CREATE TABLE shop.plain (k INT)", "CALL dp_public('shop.plain')")
+	make := func(query, options string) string {
+		return "CALL dp_create_view('shop.v', '" + strings.ReplaceAll(query, "'", "''") + "', '" + options + "')"
+	}
+	const ok = "SELECT region, COUNT(*) AS n FROM shop.orders GROUP BY region"
+	root.refusedFor(map[string]string{
+		make("SELECT amount, COUNT(*) AS n FROM shop.orders GROUP BY amount", `{"epsilon": 1}`):                          "dp_set_domain",
+		make("SELECT id % 1000 AS a, region, placed, COUNT(*) AS n FROM shop.orders GROUP BY 1, 2, 3", `{"epsilon": 1}`): "dp_set_domain",
+		make("SELECT region, AVG(amount) AS a FROM shop.orders GROUP BY region", `{"epsilon": 1}`):                       "SUM(s) / SUM(n)",
+		make("SELECT region, COUNT(DISTINCT customer) AS a FROM shop.orders GROUP BY region", `{"epsilon": 1}`):          "numbers of rows and sums",
+		make("SELECT region, COUNT(*) + 1 AS n FROM shop.orders GROUP BY region", `{"epsilon": 1}`):                      "Leave out HAVING",
+		make("SELECT region, COUNT(*) AS n FROM shop.orders GROUP BY region HAVING n > 3", `{"epsilon": 1}`):             "Leave out HAVING",
+		make("SELECT region, COUNT(*) AS n FROM shop.orders GROUP BY region LIMIT 2", `{"epsilon": 1}`):                  "Leave out HAVING",
+		make("SELECT COUNT(*) AS n FROM shop.orders GROUP BY region", `{"epsilon": 1}`):                                  "every column of its GROUP BY",
+		make("SELECT COUNT(*) AS n FROM shop.orders", `{"epsilon": 1}`):                                                  "no dimension",
+		make("SELECT k, COUNT(*) AS n FROM shop.plain GROUP BY k", `{"epsilon": 1}`):                                     "CREATE VIEW",
+		make(ok, `{"epsilon": 1, "way": 1}`):                                                                             "JSON object",
+		make(ok, `{}`):                                                                                                   "either epsilon or rho",
+		make(ok, `{"epsilon": -1}`):                                                                                      "range",
+		make("DELETE FROM shop.orders", `{"epsilon": 1}`):                                                                "begins with SELECT",
+		"CALL dp_create_view('shop.orders', '" + ok + "', '{\"epsilon\": 1}')":                                           "Choose another name",
+		"CALL dp_create_view('nowhere.v', '" + ok + "', '{\"epsilon\": 1}')":                                             "CREATE DATABASE",
+		"CALL dp_refresh_view('shop.v')":                                                                                 "no view",
+		"CALL dp_drop_view('shop.plain')":                                                                                "no view",
+		"CALL dp_view_errors('SELECT k, SUM(k) FROM shop.plain GROUP BY k')":                                             "no view",
+	})
+	if got := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge'"); got != "0" {
+		t.Errorf("%s charges for views that are none", got)
+	}
+	ann := i.analyst(root, "ann", "shop")
+	ann.refusedFor(map[string]string{make(ok, `{"epsilon": 1}`): "DBA"})
+	root.exec(make(ok, `{"epsilon": 1}`))
+	root.refusedFor(map[string]string{
+		"INSERT INTO shop.v VALUES ('north', 1, 1, 1)": "dp_refresh_view",
+		"DROP TABLE shop.v":                            "dp_drop_view",
+		make(ok, `{"epsilon": 1}`):                     "already",
+		"CALL dp_view_errors('SELECT region, SUM(n) FROM shop.v GROUP BY region LIMIT 1')":              "plain SELECT",
+		"CALL dp_view_errors('SELECT region, MAX(n) FROM shop.v GROUP BY region')":                      "SUM of a measure",
+		"CALL dp_view_errors('SELECT SUM(n) FROM shop.v WHERE n > (SELECT COUNT(*) FROM shop.orders)')": "protected table",
+	})
+	i.client("ann", "pw-ann").query("CALL dp_view_errors('SELECT SUM(n) FROM shop.v', '0.5')")
+	eve := i.analyst(root, "eve", "")
+	if _, err := eve.try("CALL dp_view_errors('SELECT SUM(n) FROM shop.v')"); err == nil {
+		t.Error("who may not read the view is told sums of it")
+	}
+	if got := eve.query("SELECT view_name FROM dp.views"); len(got) != 0 {
+		t.Errorf("who may not read the view sees %v", got)
+	}
+}
+
+// TestViewsAreRefreshedAndDropped: with the same data a refresh is the stored answer, for nothing;
+// with others it charges again. A view is there after a restart, and its name is free when it was
+// dropped.
+func TestViewsAreRefreshedAndDropped(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	i := start(t, dir)
+	root := i.root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 500))
+	charges := func() string { return root.value("SELECT COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'charge'") }
+	root.exec(salesView)
+	first := root.query("SELECT * FROM shop.sales ORDER BY region, product, day")
+	root.exec("CALL dp_refresh_view('shop.sales')")
+	if again := root.query("SELECT * FROM shop.sales ORDER BY region, product, day"); fmt.Sprint(again) != fmt.Sprint(first) || charges() != "1" {
+		t.Errorf("the same data have other cells, or %s charges", charges())
+	}
+	root.exec("SET dp_raw = ON", "INSERT INTO shop.orders VALUES (1000000, 1, 'north', 'tea', '2025-06-01', 1)", "SET dp_raw = OFF", "CALL dp_refresh_view('shop.sales')")
+	next := root.query("SELECT * FROM shop.sales ORDER BY region, product, day")
+	if fmt.Sprint(next) == fmt.Sprint(first) || charges() != "2" {
+		t.Errorf("other data have the same cells, or %s charges", charges())
+	}
+	i.end()
+	i = start(t, dir)
+	root = i.root()
+	if again := root.query("SELECT * FROM shop.sales ORDER BY region, product, day"); fmt.Sprint(again) != fmt.Sprint(next) {
+		t.Error("a restart changes cells")
+	}
+	root.exec("CALL dp_drop_view('shop.sales')")
+	if got := root.query("SELECT * FROM dp.views"); len(got) != 0 {
+		t.Errorf("dropped, and there: %v", got)
+	}
+	if _, err := root.try("SELECT * FROM shop.sales"); err == nil {
+		t.Error("dropped, and read")
+	}
+	root.exec(salesView) // the answer that is kept
+	if charges() != "2" {
+		t.Errorf("%s charges", charges())
+	}
+}
+
+// TestTooLargeViewIsRefused names how many cells there are, and which dimension to coarsen.
+func TestTooLargeViewIsRefused(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 10), `CALL dp_set_domain('shop.orders', 'id', '{"min":1,"max":20000}')`)
+	root.refusedFor(map[string]string{
+		"CALL dp_create_view('shop.v', 'SELECT region, id, product, COUNT(*) AS n FROM shop.orders GROUP BY 1, 2, 3', '{\"epsilon\": 1}')": "120000 cells; a view has at most 100000. Bring orders.id to 16666 values or fewer",
+	})
 }

@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,17 +135,13 @@ func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.knownTables(ctx)
+	seen, err := a.o.StoredTables(ctx, a.seesAll(ctx))
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
-	for _, t := range known {
-		seen[t.Name] = true
-	}
 	var out []sql.Row
 	for _, r := range list {
-		if !seen[r.Ref().String()] {
+		if !slices.Contains(seen, r.Ref().String()) {
 			continue
 		}
 		row, err := viewRow(r)

@@ -22,7 +22,7 @@ import (
 )
 
 // bucket is that of the store's entries of views, by store.TableKey.
-const bucket = "views"
+const bucket = "dp views"
 
 // Views are the views of one store. They are safe for concurrent use.
 type Views struct {
