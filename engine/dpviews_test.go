@@ -12,7 +12,8 @@ import (
 	"scrim/internal/stattest"
 )
 
-// viewOrders are rows of customers, one to six of each, over regions, products and the days of a week.
+// viewOrders are rows of customers, one to six of each, over regions, products and the days of a
+// week.
 func viewOrders(r *rand.Rand, customers int) []string {
 	var rows []string
 	for c := range customers {
@@ -114,9 +115,9 @@ func TestViewIsAPublicTableOfOneCharge(t *testing.T) {
 	}
 }
 
-// viewNeighbours makes a view of a crowd's orders, and of those of its neighbours, in which customer
-// 0 has the rows that other tells, with the same noisy answers, and returns the largest share of the
-// charge that is lost.
+// viewNeighbours makes a view of a crowd's orders, and of those of its neighbours, in which
+// customer 0 has the rows that others tell, with the same noisy answers, and returns the largest
+// share of the charge that is lost.
 func viewNeighbours(t *testing.T, relation string, others ...[]string) float64 {
 	source := &recorders{t: t}
 	i := startWith(t, "", source.next)

@@ -104,8 +104,8 @@ func (a *Access) Dropped(_ *sql.Context, ref store.TableRef) error {
 	return a.Catalog.Dropped(ref.String())
 }
 
-// checkCollection refuses to change the table of a collection or of a DP view, its definition or its rows, to
-// everybody. Reports come through the database dp_in, and the procedures do the rest.
+// checkCollection refuses to change the table of a collection or of a DP view, its definition or
+// its rows, to everybody. Reports come through the database dp_in, and the procedures do the rest.
 func (a *Access) checkCollection(ref store.TableRef) error {
 	switch {
 	case ref.Name == "":

@@ -10,9 +10,9 @@ type Cell struct {
 	// Fit adds up to all roll-ups, and is not under 0 where the measure cannot be; Raw is without
 	// bias from that, with noise of the standard deviation StdErr.
 	Fit, Raw, StdErr float64
-	// Near is the share, of what is left, that the clip is expected to have taken, which Raw and Fit
-	// have been enlarged by; Wide is how much more it may be. Clip is the length that vectors were
-	// shortened to, in rows, or in steps of the grid of a sum; NaN where none was.
+	// Near is the share, of what is left, that the clip is expected to have taken, which Raw and
+	// Fit have been enlarged by; Wide is how much more it may be. Clip is the length that vectors
+	// were shortened to, in rows, or in steps of the grid of a sum; NaN where none was.
 	Near, Wide, Clip float64
 }
 

@@ -69,9 +69,9 @@ func build(t *testing.T, p Params) estimator.Estimator {
 }
 
 // TestOnePersonLosesNoMoreThanRho adds up what one person more, less or exchanged costs in all
-// draws together, given the same noisy answers: persons with one row, with a million, with all cells,
-// with nothing but rows of 0, and with opposite numbers. A view that runs under the other relation
-// is found out.
+// draws together, given the same noisy answers: persons with one row, with very many, with all
+// cells, with nothing but rows of 0, and with opposite numbers. A view that runs under the other
+// relation is found out.
 func TestOnePersonLosesNoMoreThanRho(t *testing.T) {
 	const rho = 0.4
 	for _, lo := range []int64{0, -1000} {
