@@ -306,7 +306,7 @@ func dashboardQuestions(table, day, rows, sum string) []string {
 		}
 	}
 	ranges := []string{"", day + " < '2025-06-04'"}
-	for d := 1; d <= 7; d++ {
+	for d := 1; d <= 7; d += 2 {
 		ranges = append(ranges, fmt.Sprintf("%s >= '2025-06-%02d'", day, d))
 	}
 	for _, r := range ranges {
@@ -327,13 +327,13 @@ func dashboardQuestions(table, day, rows, sum string) []string {
 	return out
 }
 
-// TestDashboardOfOneCharge asks some 180 statements of a view of ε = 1, for nothing, and each of
+// TestDashboardOfOneCharge asks some hundred statements of a view of ε = 1, for nothing, and each of
 // the table at its part of the same loss. All of the view's are answered, and their median relative
 // error is less than a fifth of the others'.
 func TestDashboardOfOneCharge(t *testing.T) {
 	i := startWith(t, "", seeded(t, "dashboard", 1))
 	root := i.root()
-	viewShop(root, viewOrders(rand.New(stattest.Source(t, "dashboard")), 6000), `CALL dp_set_domain('shop.orders', 'amount', '{"min":0,"max":100}')`)
+	viewShop(root, viewOrders(rand.New(stattest.Source(t, "dashboard")), 12000), `CALL dp_set_domain('shop.orders', 'amount', '{"min":0,"max":100}')`)
 	root.exec(strings.Replace(salesView, `"epsilon": 2`, `"epsilon": 1`, 1))
 	viewed, asked := dashboardQuestions("shop.sales", "day", "SUM(n)", "SUM(s)"), dashboardQuestions("shop.orders", "DATE(placed)", "COUNT(*)", "SUM(amount)")
 	root.exec("SET dp_raw = ON")

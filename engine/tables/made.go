@@ -14,23 +14,39 @@ type Made struct {
 	Rows    []sql.Row
 }
 
-// Make makes a table with its rows, in the place of the one of that name if replaces says so, and
-// runs also, in one transaction of the session's. What the session has open is committed before.
-func (p *Provider) Make(ctx *sql.Context, m Made, replaces bool, also func(store.Session) error) error {
+// Check refuses columns that no table can have.
+func (m Made) Check(ctx *sql.Context) error {
+	_, err := m.definition(ctx)
+	return err
+}
+
+func (m Made) definition(ctx *sql.Context) (*definition, error) {
 	def := &definition{ref: m.Ref, comment: m.Comment}
-	var names []string
 	for _, c := range m.Columns {
 		col, err := newColumn(ctx, c)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		def.columns, names = append(def.columns, col), append(names, col.name)
+		def.columns = append(def.columns, col)
+	}
+	return def, nil
+}
+
+// Make makes a table with its rows, in the place of the one of that name if replaces says so, and
+// runs also, in one transaction of the session's. What the session has open is committed before.
+func (p *Provider) Make(ctx *sql.Context, m Made, replaces bool, also func(store.Session) error) error {
+	def, err := m.definition(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range def.columns {
+		names = append(names, c.name)
 	}
 	rows := make([][]any, len(m.Rows))
 	for i, row := range m.Rows {
 		rows[i] = make([]any, len(row))
 		for c, v := range row {
-			var err error
 			if rows[i][c], err = writeValue(ctx, v, m.Columns[c].Type, store.Column{Name: names[c], Type: def.columns[c].store}); err != nil {
 				return err
 			}

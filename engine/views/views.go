@@ -132,6 +132,10 @@ func (v *Views) make(ctx *sql.Context, ref store.TableRef, query string, o Optio
 	if err != nil {
 		return nil, err
 	}
+	made := tables.Made{Ref: ref, Comment: "DP view", Columns: d.schema()}
+	if err := made.Check(ctx); err != nil {
+		return nil, err
+	}
 	st := d.budget.Statement
 	st.Text = "VIEW " + ref.String() + " AS " + strings.TrimSpace(query)
 	if err := plan.Verify(ctx, st, d.budget); err != nil {
@@ -149,7 +153,7 @@ func (v *Views) make(ctx *sql.Context, ref store.TableRef, query string, o Optio
 	r := newRecord(ref, query, o, d, released)
 	r.Owner, r.Made, r.Charge = session.Principal(ctx), time.Now().UTC().Format(time.DateTime), v.Runner.ChargeOf(ctx, st)
 	v.hook("released")
-	made := tables.Made{Ref: ref, Comment: "DP view", Columns: d.schema(), Rows: rows}
+	made.Rows = rows
 	err = v.Tables.Make(ctx, made, replaces, func(s store.Session) error {
 		value, err := json.Marshal(r)
 		if err == nil {
