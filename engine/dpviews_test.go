@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -327,9 +329,9 @@ func dashboardQuestions(table, day, rows, sum string) []string {
 	return out
 }
 
-// TestDashboardOfOneCharge asks some hundred statements of a view of ε = 1, for nothing, and each of
-// the table at its part of the same loss. All of the view's are answered, and their median relative
-// error is less than a fifth of the others'.
+// TestDashboardOfOneCharge asks some hundred statements of a view of ε = 1, for nothing, and each
+// of the table at its part of the same loss. All of the view's are answered, and their median
+// relative error is less than a fifth of the others'.
 func TestDashboardOfOneCharge(t *testing.T) {
 	i := startWith(t, "", seeded(t, "dashboard", 1))
 	root := i.root()
@@ -372,5 +374,28 @@ func TestDashboardOfOneCharge(t *testing.T) {
 	}
 	if got := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge' AND account = 'shop.orders' AND statement LIKE 'VIEW%'"); got != "1" {
 		t.Errorf("%s charges of the view", got)
+	}
+}
+
+// TestStatementsOfTheViewsPage runs the statements of docs/views.md, in their order.
+func TestStatementsOfTheViewsPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/views.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := start(t, "")
+	root := i.root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 2000))
+	ran := 0
+	for _, block := range regexp.MustCompile("(?ms)^```sql\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		for _, q := range strings.Split(block[1], ";\n") {
+			if strings.TrimSpace(q) != "" {
+				root.query(q)
+				ran++
+			}
+		}
+	}
+	if ran < 7 {
+		t.Errorf("%d statements", ran)
 	}
 }
