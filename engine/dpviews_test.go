@@ -212,14 +212,17 @@ func TestViewsThatAreNone(t *testing.T) {
 		make("SELECT COUNT(*) AS n FROM shop.orders", `{"epsilon": 1}`):                                                  "no dimension",
 		make("SELECT k, COUNT(*) AS n FROM shop.plain GROUP BY k", `{"epsilon": 1}`):                                     "CREATE VIEW",
 		make(ok, `{"epsilon": 1, "way": 1}`):                                                                             "JSON object",
-		make(ok, `{}`):                                                                                                   "either epsilon or rho",
-		make(ok, `{"epsilon": -1}`):                                                                                      "range",
-		make("DELETE FROM shop.orders", `{"epsilon": 1}`):                                                                "begins with SELECT",
-		"CALL dp_create_view('shop.orders', '" + ok + "', '{\"epsilon\": 1}')":                                           "Choose another name",
-		"CALL dp_create_view('nowhere.v', '" + ok + "', '{\"epsilon\": 1}')":                                             "CREATE DATABASE",
-		"CALL dp_refresh_view('shop.v')":                                                                                 "no view",
-		"CALL dp_drop_view('shop.plain')":                                                                                "no view",
-		"CALL dp_view_errors('SELECT k, SUM(k) FROM shop.plain GROUP BY k')":                                             "no view",
+		make(ok, `{"epsilon": 1, "marginals": [["place"]]}`):                                                             "does not name dimensions",
+		make(ok, `{"epsilon": 1, "marginals": [["region"], ["REGION"]]}`):                                                "there twice",
+		make(ok, `{"epsilon": 1, "marginals": [["region"]], "ways": 1}`):                                                 "not both",
+		make(ok, `{}`):              "either epsilon or rho",
+		make(ok, `{"epsilon": -1}`): "range",
+		make("DELETE FROM shop.orders", `{"epsilon": 1}`):                      "begins with SELECT",
+		"CALL dp_create_view('shop.orders', '" + ok + "', '{\"epsilon\": 1}')": "Choose another name",
+		"CALL dp_create_view('nowhere.v', '" + ok + "', '{\"epsilon\": 1}')":   "CREATE DATABASE",
+		"CALL dp_refresh_view('shop.v')":                                       "no view",
+		"CALL dp_drop_view('shop.plain')":                                      "no view",
+		"CALL dp_view_errors('SELECT k, SUM(k) FROM shop.plain GROUP BY k')":   "no view",
 	})
 	if got := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge'"); got != "0" {
 		t.Errorf("%s charges for views that are none", got)
@@ -397,5 +400,20 @@ func TestStatementsOfTheViewsPage(t *testing.T) {
 	}
 	if ran < 7 {
 		t.Errorf("%d statements", ran)
+	}
+}
+
+// TestNamedMarginalsHaveLessNoise: a view that is for one roll-up has less noise in it than one that
+// is for another.
+func TestNamedMarginalsHaveLessNoise(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(7, 7)), 2000))
+	noise := func(name, marginals string) float64 {
+		root.query("CALL dp_create_view('shop." + name + `', 'SELECT region, product, DATE(placed) AS day, COUNT(*) AS n FROM shop.orders GROUP BY 3, 1, 2', '{"epsilon": 2, "marginals": ` + marginals + `}')`)
+		return numberIn(t, root.query("CALL dp_view_errors('SELECT day, SUM(n) FROM shop." + name + " GROUP BY day')")[0][3])
+	}
+	if days, products := noise("days", `[["day"]]`), noise("products", `[["region", "product"]]`); days > products/3 {
+		t.Errorf("by day a noise of %v in a view for days, and of %v in one for regions and products", days, products)
 	}
 }

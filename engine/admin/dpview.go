@@ -31,7 +31,7 @@ var viewColumns = []column{text("view_name"), text("definition"), count("cells")
 // viewProcedures make and remove DP views, for DBAs.
 var viewProcedures = []procedure{
 	{Procedure: Procedure{"dp_create_view", "dp_create_view(name, query, json)",
-		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out. The charge is the calling account's. Returns the view's line in dp.views.",
+		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out; or marginals, a list of lists of dimensions, in its place. The charge is the calling account's. Returns the view's line in dp.views.",
 		`CALL dp_create_view('shop.sales', 'SELECT region, DATE(placed) AS day, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2', '{"epsilon": 1}')`},
 		min: 3, max: 3, result: viewColumns, run: (*Admin).createView},
 	{Procedure: Procedure{"dp_refresh_view", "dp_refresh_view(name)",

@@ -33,8 +33,21 @@ type defined struct {
 	measure   int
 }
 
-// define plans a definition with the rights of the session.
+// define plans a definition with the rights of the session: where marginals are named, once to see
+// which dimensions they are of.
 func (v *Views) define(ctx *sql.Context, query string, o Options) (*definition, error) {
+	d, err := v.plan(ctx, query, o, nil)
+	if err != nil || o.Marginals == nil {
+		return d, err
+	}
+	sets, err := o.sets(d.columns)
+	if err != nil {
+		return nil, err
+	}
+	return v.plan(ctx, query, o, sets)
+}
+
+func (v *Views) plan(ctx *sql.Context, query string, o Options, sets [][]int) (*definition, error) {
 	text, err := o.statement(query)
 	if err != nil {
 		return nil, err
@@ -51,7 +64,7 @@ func (v *Views) define(ctx *sql.Context, query string, o Options) (*definition, 
 	if ways == 0 {
 		ways = allWays
 	}
-	n, err := planner.Analyze(settings.WithView(ctx, settings.View{Ways: ways}), v.Engine, text, parsed)
+	n, err := planner.Analyze(settings.WithView(ctx, settings.View{Ways: ways, Sets: sets}), v.Engine, text, parsed)
 	if err != nil {
 		return nil, err
 	}

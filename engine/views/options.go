@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,8 @@ type Options struct {
 	Rho     float64 `json:"rho,omitempty"` // in place of Epsilon
 	Delta   float64 `json:"delta,omitempty"`
 	Ways    int     `json:"ways,omitempty"` // marginals of up to so many dimensions; 0: of all
+	// Marginals are those that are asked for, in the place of Ways, by the names of dimensions.
+	Marginals [][]string `json:"marginals,omitempty"`
 }
 
 // ParseOptions reads options as JSON.
@@ -29,15 +32,41 @@ func ParseOptions(text string) (Options, error) {
 	err := d.Decode(&o)
 	switch {
 	case err != nil || d.More():
-		return o, notOptions("The options of a view are no JSON object of epsilon, rho, delta and ways.")
+		return o, notOptions("The options of a view are no JSON object of epsilon, rho, delta, and ways or marginals.")
 	case (o.Epsilon == 0) == (o.Rho == 0):
 		return o, notOptions("The options of a view want either epsilon or rho.")
 	case !within(o.Epsilon, params.Epsilon) || !within(o.Rho, params.Rho) || !within(o.Delta, params.Delta):
 		return o, notOptions("The options of a view want an %s, %s or %s within its range.", params.Epsilon.Name, params.Rho.Name, params.Delta.Name)
-	case o.Ways < 0:
-		return o, notOptions("The options of a view want ways of 1 or more.")
+	case o.Ways < 0 || o.Ways > 0 && o.Marginals != nil:
+		return o, notOptions("The options of a view want ways of 1 or more, or marginals, and not both.")
+	case o.Marginals != nil && len(o.Marginals) == 0:
+		return o, notOptions("The options of a view want one of the marginals or more.")
 	}
 	return o, nil
+}
+
+// sets are the marginals by places of dimensions.
+func (o Options) sets(columns []defined) ([][]int, error) {
+	var out [][]int
+	seen := map[string]bool{}
+	for _, names := range o.Marginals {
+		var set []int
+		for _, name := range names {
+			at := slices.IndexFunc(columns, func(c defined) bool { return c.dimension >= 0 && strings.EqualFold(c.name, name) })
+			if at < 0 || slices.Contains(set, columns[at].dimension) {
+				return nil, notOptions("The marginal (%.200s) does not name dimensions of the view, each once.", strings.Join(names, ", "))
+			}
+			set = append(set, columns[at].dimension)
+		}
+		slices.Sort(set)
+		text := fmt.Sprint(set)
+		if len(set) == 0 || seen[text] {
+			return nil, notOptions("The marginal (%.200s) is empty, or there twice.", strings.Join(names, ", "))
+		}
+		seen[text] = true
+		out = append(out, set)
+	}
+	return out, nil
 }
 
 // within reports whether a number that is given is in the range of its parameter.

@@ -29,8 +29,6 @@ type Views struct {
 	Engine *sqle.Engine // plans definitions
 	Runner *exec.Executor
 	Tables *tables.Provider
-	// Hook, if not nil, is called between the steps of making a view, by tests.
-	Hook func(point string)
 
 	st   store.Store
 	mu   sync.Mutex
@@ -152,14 +150,12 @@ func (v *Views) make(ctx *sql.Context, ref store.TableRef, query string, o Optio
 	}
 	r := newRecord(ref, query, o, d, released)
 	r.Owner, r.Made, r.Charge = session.Principal(ctx), time.Now().UTC().Format(time.DateTime), v.Runner.ChargeOf(ctx, st)
-	v.hook("released")
 	made.Rows = rows
 	err = v.Tables.Make(ctx, made, replaces, func(s store.Session) error {
 		value, err := json.Marshal(r)
 		if err == nil {
 			err = s.Meta().Put(ctx, bucket, store.TableKey(ref), value)
 		}
-		v.hook("before-commit")
 		return err
 	})
 	if err != nil {
@@ -225,10 +221,4 @@ func (v *Views) find(ref store.TableRef) (*Record, error) {
 		return r, nil
 	}
 	return nil, refuse.New(refuse.View, "There is no view %.140s.", ref.String())
-}
-
-func (v *Views) hook(point string) {
-	if v.Hook != nil {
-		v.Hook(point)
-	}
 }

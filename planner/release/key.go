@@ -49,7 +49,7 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 		e.Put("other")
 	}
 	if d.View != nil {
-		e.Put("view", d.View.Ways)
+		e.Put("view", d.View.Ways, fmt.Sprint(d.View.Sets))
 	}
 	return e.Sum()
 }

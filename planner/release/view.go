@@ -63,6 +63,9 @@ func notView(cause, remedy string) error {
 // viewOf builds the mechanism of a view's cells.
 func (d *Aggregation) viewOf(a *aggregate.Aggregate, rho float64) (estimator.Estimator, error) {
 	p := view.Params{Rho: rho, Relation: d.Neighbours(), Ways: d.View.Ways, OneRow: d.Relation.Unique, Cells: cellsWithin(d.Memory)}
+	for _, places := range d.View.Sets {
+		p.Sets = append(p.Sets, cube.Of(places...))
+	}
 	for _, k := range d.Keys {
 		p.Dims = append(p.Dims, cube.Dimension{Name: k.Name, Size: len(k.Image.Values)})
 	}

@@ -8,7 +8,12 @@ import (
 
 // View says that a statement is planned as the definition of a view: its groups are the cells of a
 // cube whose marginals are released together.
-type View struct{ Ways int } // marginals of up to so many dimensions are asked for
+type View struct {
+	Ways int // marginals of up to so many dimensions are asked for
+	// Sets are the marginals that are asked for in their place, where it is not nil, by the places of
+	// the keys in the release.
+	Sets [][]int
+}
 
 type viewKey struct{}
 
