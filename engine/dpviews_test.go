@@ -403,8 +403,8 @@ func TestStatementsOfTheViewsPage(t *testing.T) {
 	}
 }
 
-// TestNamedMarginalsHaveLessNoise: a view that is for one roll-up has less noise in it than one that
-// is for another.
+// TestNamedMarginalsHaveLessNoise: a view that is for one roll-up has less noise in it than one
+// that is for another.
 func TestNamedMarginalsHaveLessNoise(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -10,8 +10,8 @@ import (
 // cube whose marginals are released together.
 type View struct {
 	Ways int // marginals of up to so many dimensions are asked for
-	// Sets are the marginals that are asked for in their place, where it is not nil, by the places of
-	// the keys in the release.
+	// Sets are the marginals that are asked for in their place, where it is not nil, by the places
+	// of the keys in the release.
 	Sets [][]int
 }
 

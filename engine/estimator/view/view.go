@@ -195,7 +195,8 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 			out.near += l.Weight * l.Near
 			out.wide += l.Weight * (l.Wide + 2*l.Spread)
 		}
-		out.wide, out.clip = max(0, out.wide-out.near), clip
+		out.wide, out.clip = within(out.wide-out.near), clip
+		out.near = within(out.near)
 	}
 	t := c.Tables()
 	p.each(unit, func(e []cube.Entry) { c.Tally(t, e) })
@@ -207,6 +208,17 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 		out.fit = times(whole.Marginal(all), scale)
 	}
 	return out, true
+}
+
+// mostMore is the largest share that is told of what a clip may have taken: more says nothing.
+const mostMore = 1000
+
+// within brings a share into what is told.
+func within(share float64) float64 {
+	if !(share < mostMore) {
+		return mostMore
+	}
+	return max(0, share)
 }
 
 // clipped is the cube for vectors that are shortened to a length, and the unit of its rows.
