@@ -417,3 +417,42 @@ func TestNamedMarginalsHaveLessNoise(t *testing.T) {
 		t.Errorf("by day a noise of %v in a view for days, and of %v in one for regions and products", days, products)
 	}
 }
+
+// TestViewOfOneRowAPerson: where the person is the row there is no clip of numbers of rows, and who
+// is removed, or moved to another cell under replace-one, loses no more than the charge.
+func TestViewOfOneRowAPerson(t *testing.T) {
+	for relation, change := range map[string]string{"add-remove": "DELETE FROM club.people WHERE id = 7", "replace-one": "UPDATE club.people SET a = 1, b = 0, x = 1000 WHERE id = 7"} {
+		source := &recorders{t: t}
+		i := startWith(t, "", source.next)
+		root := i.root()
+		root.exec("CREATE DATABASE club", "CREATE TABLE club.people (id INT PRIMARY KEY, a INT NOT NULL, b INT NOT NULL, x INT NOT NULL)",
+			"CALL dp_protect('club.people', 'id', 'member')", "CALL dp_set_neighbours('club.people', '"+relation+"')",
+			`CALL dp_set_domain('club.people', 'a', '[0,1,2]')`, `CALL dp_set_domain('club.people', 'b', '[0,1]')`,
+			"CALL dp_set_budget('club.people', '*', 100, 0.001, 'never')", "SET dp_raw = ON")
+		var rows []string
+		for k := range 300 {
+			rows = append(rows, fmt.Sprintf("(%d, %d, %d, %d)", k, k%4%3, k%2, k%20))
+		}
+		root.insert("club.people", rows)
+		root.exec("SET dp_raw = OFF")
+		create := func(name string) []*stattest.Recorder {
+			source.again(false)
+			made := root.query("CALL dp_create_view('club." + name + "', 'SELECT a, b, COUNT(*) AS n, SUM(x) AS s FROM club.people GROUP BY a, b', '{\"rho\": 4}')")
+			if !strings.Contains(made[0][4], `{"column":"n","clip":null,"cut_share":0,"cut_more":0}`) || strings.Contains(made[0][4], `"column":"s","clip":null`) {
+				t.Errorf("%s: measures %s", relation, made[0][4])
+			}
+			return source.again(false)
+		}
+		base := create("v")
+		charged := lastCharge(t, root)
+		root.exec("SET dp_raw = ON", change, "SET dp_raw = OFF")
+		source.mu.Lock()
+		source.list, source.replay = nil, base
+		source.mu.Unlock()
+		root.query("CALL dp_create_view('club.w', 'SELECT a, b, COUNT(*) AS n, SUM(x) AS s FROM club.people GROUP BY a, b', '{\"rho\": 4}')")
+		share, _ := new(big.Rat).Quo(lossOf(t, base, source.again(false)), charged).Float64()
+		if t.Logf("%s: %.3f of the charge", relation, share); share > 1 || share < 0.2 {
+			t.Errorf("%s: %v of the charge is lost", relation, share)
+		}
+	}
+}
