@@ -32,6 +32,7 @@ func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 		Accounts:     s.accounts,
 		Collections:  s.collections,
 		Simulate:     s.simulator.Run,
+		Views:        s.views,
 		HasView: func(ctx *sql.Context, schema, name string) (bool, error) {
 			return s.tables.HasView(ctx, schema, name)
 		},

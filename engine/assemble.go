@@ -74,7 +74,7 @@ func (s *Server) assemble() error {
 	catalogue := browse.New()
 	s.admin = s.administration(catalogue)
 	s.inbox = inbox.New(s.collections)
-	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds},
+	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds, Views: s.views.Holds},
 		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
@@ -106,10 +106,11 @@ func (s *Server) assemble() error {
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.prices.Engine, s.simulator.Engine = s.engine, s.engine
+	s.views.Engine, s.views.Runner, s.views.Tables = s.engine, s.runner, s.tables
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	catalogue.Open(s.analyzer.Catalog, s.browsing())
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
-	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx))
+	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx), s.declareViews(ctx))
 }
 
 // executor runs private statements.

@@ -24,6 +24,7 @@ import (
 	"scrim/engine/price"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
+	"scrim/engine/views"
 	"scrim/engine/witness"
 	"scrim/internal/processors"
 	"scrim/internal/spill"
@@ -117,7 +118,7 @@ func (s *Server) watch() error {
 	return nil
 }
 
-// openCollections reads the collections from the store.
+// openCollections reads the collections and the DP views from the store.
 func (s *Server) openCollections() error {
 	ctx := context.Background()
 	schemas, err := s.store.Schemas(ctx)
@@ -127,7 +128,19 @@ func (s *Server) openCollections() error {
 	if slices.Contains(schemas, inbox.Name) {
 		s.log.Warn().Str("database", inbox.Name).Msg("a database of an older version has a name that belongs to the server now: it is not shown")
 	}
-	s.collections, err = collections.New(ctx, s.store)
+	if s.collections, err = collections.New(ctx, s.store); err != nil {
+		return err
+	}
+	s.views, err = views.Open(ctx, s.store)
+	return err
+}
+
+// declareViews makes the tables of all DP views public: a crash may have come before that.
+func (s *Server) declareViews(ctx *sql.Context) error {
+	list, err := s.views.List(ctx)
+	for _, r := range list {
+		err = errors.Join(err, s.admin.DeclareView(ctx, r))
+	}
 	return err
 }
 

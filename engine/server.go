@@ -33,6 +33,7 @@ import (
 	"scrim/engine/statement"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/tables"
+	"scrim/engine/views"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/internal/spill"
@@ -53,6 +54,7 @@ type Server struct {
 	follower *rollback.Follower // of the ledger; nil until it was found to be no older one
 
 	collections *collections.Collections
+	views       *views.Views
 	admin       *admin.Admin
 	inbox       *inbox.Database
 

@@ -13,6 +13,7 @@ import (
 	"scrim/planner/rel"
 	"scrim/planner/release"
 	"scrim/planner/rule"
+	"scrim/planner/settings"
 	"scrim/planner/tree"
 )
 
@@ -25,6 +26,9 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 		return known, err
 	}
 	grouping, err := s.keys.Group(r, g.GroupByExprs)
+	if rule.Of(err) == rule.GroupSize && len(grouping.Keys) > 0 && settings.ViewOf(s.ctx) != nil {
+		err = release.TooManyCells(grouping)
+	}
 	if err != nil {
 		return result{}, err
 	}
@@ -51,7 +55,9 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	}
 	s.releases.ShareStatistics(d, outputs)
 	s.releases.BoundGroups(d)
-	s.releases.GroupVector(d, outputs)
+	if err := s.releases.GroupVector(d, outputs); err != nil {
+		return result{}, err
+	}
 	if err := s.releases.Scans(d, g.Child); err != nil {
 		return result{}, err
 	}

@@ -68,6 +68,9 @@ type Options struct {
 	// HasView reports whether a database has a view of a name, which no collection can have then.
 	// Nil: none has.
 	HasView func(ctx *sql.Context, schema, name string) (bool, error)
+	// Views are the DP views of the server. Nil: it has none, and the procedures for them must not
+	// be called.
+	Views Views
 	// Simulate runs a collection over values that the server holds. It is required where there are
 	// Collections.
 	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)

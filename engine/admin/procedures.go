@@ -37,7 +37,7 @@ func fixed(n int, p Procedure, f func(a *Admin, ctx *sql.Context, args []string)
 }
 
 // procedures are all whose arguments are texts.
-var procedures = slices.Concat(policyProcedures, collectionProcedures)
+var procedures = slices.Concat(policyProcedures, viewProcedures, collectionProcedures)
 
 // policyProcedures are those for policies and budgets, for DBAs.
 var policyProcedures = []procedure{

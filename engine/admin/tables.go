@@ -30,6 +30,7 @@ var tableDocs = map[string]string{
 	"replays":                "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",
 	"scales":                 "Declared standard deviations of columns.",
 	"variables":              "The session variables.",
+	"views":                  "The DP views: what they hold, what they cost, how old their rows are. Their measures as JSON have the clip, the share that it is expected to have taken, which the rows have been enlarged by, and how much more it may be. An account sees those whose tables it sees.",
 	"warnings":               "Every warning on answers with its level, cause and remedy.",
 }
 

@@ -58,6 +58,7 @@ func (a *Admin) policyTables() []*table {
 			text("table_name"), text("column_name"), count("size"), text("scales")),
 		newTable("variables", variableRows,
 			text("name"), text("default_value"), text("value_range"), text("description")),
+		newTable("views", a.viewRows, viewColumns...),
 		newTable("warnings", warningRows,
 			text("code"), text("level"), count("errno"), text("cause"), text("remedy")),
 	}

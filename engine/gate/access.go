@@ -18,6 +18,7 @@ type Access struct {
 	Catalog *catalog.Catalog
 	Store   store.Store
 	Holds   func(store.TableRef) bool // whether a table is a collection's
+	Views   func(store.TableRef) bool // whether a table is a DP view's
 }
 
 var _ tables.Access = (*Access)(nil)
@@ -103,10 +104,16 @@ func (a *Access) Dropped(_ *sql.Context, ref store.TableRef) error {
 	return a.Catalog.Dropped(ref.String())
 }
 
-// checkCollection refuses to change the table of a collection, its definition or its rows, to
-// everybody. Reports come through the database dp_in, and the procedures do the rest.
+// checkCollection refuses to change the table of a collection or of a DP view, its definition or
+// its rows, to everybody. Reports come through the database dp_in, and the procedures do the rest.
 func (a *Access) checkCollection(ref store.TableRef) error {
-	if ref.Name == "" || !a.Holds(ref) {
+	switch {
+	case ref.Name == "":
+		return nil
+	case a.Views(ref):
+		return refuse.New(refuse.Unsupported, "The table %s is a DP view: its rows are what was released.", ref).
+			With("CALL dp_refresh_view('%s') releases them anew, and CALL dp_drop_view('%s') removes the view.", ref, ref)
+	case !a.Holds(ref):
 		return nil
 	}
 	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).

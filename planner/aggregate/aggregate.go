@@ -61,6 +61,7 @@ type Aggregate struct {
 	Slack       float64      // DeltaEvent or DeltaTV of a release on one group (Call.EventSlack)
 	Parts       []*Aggregate // the aggregates that it stands for, see vectorize and groupVector
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
+	View        bool         // with GroupVector: as the cells of a view
 	Pure        bool         // only pure mechanisms may answer it
 
 	targeted bool // an error is asked for in the place of a cost, see package cost

@@ -6,6 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
+	"scrim/engine/estimator/view"
 	"scrim/functions"
 )
 
@@ -54,6 +55,15 @@ func presentsOf(members []*Aggregate) []func(estimator.Estimate) any {
 	out := make([]func(estimator.Estimate) any, len(members))
 	for i, m := range members {
 		out[i] = func(e estimator.Estimate) any { return m.presentOne(e.Values[i]) }
+	}
+	return out
+}
+
+// cellsOf give what is released of each member in one cell of a view, as a view.Cell.
+func cellsOf(members []*Aggregate) []func(estimator.Estimate) any {
+	out := make([]func(estimator.Estimate) any, len(members))
+	for i := range members {
+		out[i] = func(e estimator.Estimate) any { return view.CellOf(e, i) }
 	}
 	return out
 }

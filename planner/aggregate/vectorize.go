@@ -96,6 +96,9 @@ func (a *Aggregate) Share() int { return max(1, len(a.Parts)) }
 
 // Presents are the members' ways to present their coordinate.
 func (a *Aggregate) Presents() []func(estimator.Estimate) any {
+	if a.View {
+		return cellsOf(a.Parts)
+	}
 	if a.GroupVector || a.SharedStatistics() {
 		return presentsOf(a.Parts)
 	}

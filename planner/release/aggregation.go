@@ -26,8 +26,10 @@ type Aggregation struct {
 	Choice     plan.Grouping // whether the groups are answered together
 	// what would answer, or answers, all groups at once; nil where the two ways are not compared
 	GroupVector *aggregate.Aggregate
-	Pure        bool // by pure mechanisms only
-	Other       bool // what is in keys that are not selected is one group more, see other.go
+	View        *settings.View // the aggregation is a view's definition; nil: it is none
+	Memory      int64          // of a query, as Builder has it, where it is a view's definition
+	Pure        bool           // by pure mechanisms only
+	Other       bool           // what is in keys that are not selected is one group more, see other.go
 	specs       []scanSpec
 	input       sql.Node // what the GROUP BY is over
 	Scans       []plan.Scan

@@ -11,6 +11,7 @@ import (
 	"scrim/internal/sqltext"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
+	"scrim/planner/settings"
 )
 
 // GroupVector replaces the counts, sums and means of a GROUP BY by one aggregate that answers them
@@ -25,7 +26,10 @@ import (
 //
 // Aggregates of other kinds, and those with a loss of their own, stay apart.
 // docs/decisions/groups.md has the design.
-func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) {
+func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) error {
+	if v := settings.ViewOf(s.ctx); v != nil {
+		return s.viewVector(d, outputs, v)
+	}
 	var members []*aggregate.Aggregate
 	for _, a := range d.Aggregates {
 		if a.FitsGroupVector() {
@@ -33,16 +37,17 @@ func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) {
 		}
 	}
 	if len(members) == 0 || len(d.Keys) == 0 {
-		return
+		return nil
 	}
 	t := aggregate.GroupVectorOf(members)
 	if d.Choice = s.choose(d, t); !d.Choice.Together {
-		return
+		return nil
 	}
 	d.replace(members, t, outputs)
 	if d.Public && len(d.Aggregates) == 1 {
 		d.MaxGroups, d.Bounded = 1, false // nothing is left that is divided by groups
 	}
+	return nil
 }
 
 // groupParams are the public facts of the estimator of all groups, of which there are so many.
@@ -57,6 +62,9 @@ func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) gr
 // EstimatorOf builds the mechanism of an aggregate at a cost. Here the cost becomes the number that
 // the mechanism computes its noise from.
 func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (estimator.Estimator, error) {
+	if a.View {
+		return d.viewOf(a, cost.Rho())
+	}
 	if p := d.GroupsFacts(a, cost); p != nil {
 		return groups.New(*p)
 	}

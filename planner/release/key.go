@@ -48,6 +48,9 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 	if d.Other {
 		e.Put("other")
 	}
+	if d.View != nil {
+		e.Put("view", d.View.Ways, fmt.Sprint(d.View.Sets))
+	}
 	return e.Sum()
 }
 

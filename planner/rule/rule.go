@@ -70,6 +70,7 @@ const (
 	Pure            Rule = "pure"
 	TooManyReleases Rule = "too-many-releases"
 	Sample          Rule = "simulation-source"
+	View            Rule = "view"
 )
 
 // Disabled is the rule that tests take out; empty outside tests.

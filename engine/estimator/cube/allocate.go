@@ -36,6 +36,26 @@ func (p Params) agreement(w precision) []float64 {
 	return k
 }
 
+// squares returns c_S of every set S, for which what a vector y costs is Σ_S c_S·‖M_S y‖²:
+//
+//	c_S = Σ over B ⊇ S of w_B·Π over B without S of −1/n_i
+//
+// and the sum of their sizes, which is at least K[all].
+func (p Params) squares(w precision) (c []float64, size float64) {
+	c = append(c, w...)
+	for i, d := range p.Dims {
+		for s := range c {
+			if t := s | 1<<i; t != s {
+				c[s] -= c[t] / float64(d.Size)
+			}
+		}
+	}
+	for _, x := range c {
+		size += math.Abs(x)
+	}
+	return c, size
+}
+
 // spread is the transpose of agreement: what a weighted mean of K is as a function of w_B.
 func (p Params) spread(k []float64) []float64 {
 	c := append([]float64(nil), k...)
@@ -175,7 +195,7 @@ func moved(k []float64, all, s Set) float64 {
 // Persons with vectors y and y′ of several rows, of costs up to c = K[all], are exchanged at
 // ‖y−y′‖² ≤ 2c − 2⟨y,y′⟩. Where no K is negative ⟨y,y′⟩ ≥ 0. Else, with |y| the number of rows,
 // ⟨y,y′⟩ ≥ min K·|y|·|y′|, and c ≥ ‖y‖² ≥ w_∅·|y|², so that ⟨y,y′⟩ ≥ c·min K/w_∅; it is at least −c
-// in any case.
+// in any case, which is what counts where entries may be under 0.
 func (p Params) cost(w precision) float64 {
 	k, all := p.agreement(w), p.all()
 	least, worst := 0.0, k[all]
@@ -185,6 +205,8 @@ func (p Params) cost(w precision) float64 {
 	switch {
 	case p.Relation == estimator.AddRemove:
 		return k[all]
+	case p.Signed:
+		return 4 * k[all]
 	case p.Rows > 0:
 		return 2 * k[all] * (1 + min(1, -least/w[0]))
 	}

@@ -52,18 +52,32 @@ func (a *Answer) Filter(s Set, weights [][]float64) (value, stdErr float64) {
 // Sum returns the sum of the cells of s, each times its weight, and the standard deviation of its
 // noise: √(Σ_B σ_B²·‖g_B‖²), g_B what the weights give residual B.
 func (a *Answer) Sum(s Set, weights []float64) (value, stdErr float64) {
-	c := a.c
+	v := 0.0
+	a.c.weigh(s, weights, func(place int, g []float64) {
+		for j, x := range g {
+			value += x * a.residuals[place][j]
+			v += a.c.variance[place] * x * x
+		}
+	})
+	return value, math.Sqrt(v)
+}
+
+// SumStdErr is the standard deviation of the noise of Answer.Sum, with the same arguments.
+func (c *Cube) SumStdErr(s Set, weights []float64) float64 {
+	v := 0.0
+	c.weigh(s, weights, func(place int, g []float64) {
+		for _, x := range g {
+			v += c.variance[place] * x * x
+		}
+	})
+	return math.Sqrt(v)
+}
+
+// weigh hands over what weights of the cells of s give each residual.
+func (c *Cube) weigh(s Set, weights []float64, to func(place int, g []float64)) {
 	c.mustAnswer(s)
 	if len(weights) != c.Size(s) {
 		panic("cube: weights do not fit the table")
 	}
-	v := 0.0
-	c.split(append([]float64(nil), weights...), 0, c.p.varied(s), func(b Set, g []float64) {
-		r, sigma2 := a.residuals[c.place[b]], c.variance[c.place[b]]
-		for j, x := range g {
-			value += x * r[j]
-			v += sigma2 * x * x
-		}
-	})
-	return value, math.Sqrt(v)
+	c.split(append([]float64(nil), weights...), 0, c.p.varied(s), func(b Set, g []float64) { to(c.place[b], g) })
 }

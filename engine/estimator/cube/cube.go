@@ -19,8 +19,11 @@ type Cube struct {
 	place []int // of a set among sets, -1 of others
 	tops  []Set // those that are in no other one: every other table follows from theirs
 	w     precision
-	k     []float64  // agreement of w
-	noise []*big.Int // variance of a cell of a residual times Π n_i, in units of Unit
+	k     []float64 // agreement of w
+	// squares of w, and the sum of their sizes
+	squares []float64
+	size    float64
+	noise   []*big.Int // variance of a cell of a residual times Π n_i, in units of Unit
 	// variance of the noise before it is centred, in persons or rows: the residual's covariance is
 	// that times ⊗ C_i
 	variance []float64
@@ -40,22 +43,43 @@ func New(p Params) (*Cube, error) {
 	}
 	c := &Cube{p: p, sets: sets, place: make([]int, 1<<len(p.Dims)), w: p.allocation(sets)}
 	c.k = p.agreement(c.w)
+	c.squares, c.size = p.squares(c.w)
 	for s := range c.place {
 		c.place[s] = -1
 	}
 	for i, b := range sets {
 		c.place[b] = i
-		c.noise = append(c.noise, c.sigma2(b))
-		v, _ := new(big.Float).SetInt(c.noise[i]).Float64()
-		scale := p.product(b, func(n float64) float64 { return n }) * float64(c.Unit())
-		c.variance = append(c.variance, v/scale/scale)
 	}
+	c.setNoise()
 	for _, b := range sets {
 		if c.over(b) == b {
 			c.tops = append(c.tops, b)
 		}
 	}
 	return c, nil
+}
+
+// setNoise computes the variances for the cube's number of rows.
+func (c *Cube) setNoise() {
+	c.noise, c.variance = nil, nil
+	for i, b := range c.sets {
+		c.noise = append(c.noise, c.sigma2(b))
+		v, _ := new(big.Float).SetInt(c.noise[i]).Float64()
+		scale := c.p.product(b, func(n float64) float64 { return n }) * float64(c.Unit())
+		c.variance = append(c.variance, v/scale/scale)
+	}
+}
+
+// WithRows is the cube for vectors that are shortened to that of another number of rows in one
+// cell, 1 to 2^30, where c is for persons of several rows: a released number may choose it.
+func (c *Cube) WithRows(rows int64) *Cube {
+	if c.p.Rows == 0 || rows < 1 || rows > maxRows {
+		panic("cube: a number of rows that is none")
+	}
+	out := *c
+	out.p.Rows = rows
+	out.setNoise()
+	return &out
 }
 
 // over is the set of the smallest table with one dimension more than b; b itself where there is

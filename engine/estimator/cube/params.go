@@ -43,8 +43,11 @@ type Params struct {
 	// Rows is 0 where every person has one row at most. Else a person may have any number of rows
 	// in any cells: vectors longer than that of this number of rows in one cell are shortened to
 	// it, lengths being what a vector costs. See Tally.
-	Rows  int64
-	Cells int64 // the most cells of all residuals together; 0: MaxCells
+	Rows int64
+	// Signed says that a person's entries may be under 0, as in sums of numbers that may be. It is
+	// for persons of several rows alone.
+	Signed bool
+	Cells  int64 // the most cells of all residuals together; 0: MaxCells
 }
 
 // check names the first parameter that is bad.
@@ -59,6 +62,8 @@ func (p Params) check() error {
 		return fmt.Errorf("cube: want one marginal or more, have none")
 	case p.Rows < 0 || p.Rows > maxRows:
 		return fmt.Errorf("cube: want 0 to %d rows a person, have %d", maxRows, p.Rows)
+	case p.Signed && p.Rows == 0:
+		return fmt.Errorf("cube: want a number of rows where entries may be under 0")
 	case p.Cells < 0 || p.Cells > MaxCells:
 		return fmt.Errorf("cube: want a limit of 0 to %d cells, have %d", MaxCells, p.Cells)
 	}

@@ -1,7 +1,6 @@
 package cube
 
 import (
-	"math"
 	"math/big"
 	"math/rand/v2"
 	"testing"
@@ -120,7 +119,7 @@ func TestPersonsOfManyRowsLoseNoMore(t *testing.T) {
 	r := rand.New(stattest.Source(t, "rows"))
 	for _, c := range severalRows(t) {
 		points := c.points()
-		one := []Entry{{points[5], c.p.Rows}}
+		one := []Entry{{points[5], float64(c.p.Rows)}}
 		persons := []func(Tables){func(tables Tables) { c.Tally(tables, one) }}
 		if got := c.shorten(one)[0]; got > c.p.Rows*c.Unit() || float64(got) < 0.9985*float64(c.p.Rows*c.Unit()) {
 			t.Errorf("%d rows of %d are %d steps", c.p.Rows, c.p.Rows, got)
@@ -130,12 +129,12 @@ func TestPersonsOfManyRowsLoseNoMore(t *testing.T) {
 			for _, at := range points {
 				switch r.IntN(6) {
 				case 0:
-					person = append(person, Entry{at, r.Int64N(3 * c.p.Rows)})
+					person = append(person, Entry{at, float64(r.Int64N(3 * c.p.Rows))})
 				case 1:
 					person = append(person, Entry{at, 1})
 				case 2:
 					if r.IntN(20) == 0 {
-						person = append(person, Entry{at, []int64{math.MaxInt64, math.MinInt64, 1 << 40}[r.IntN(3)]})
+						person = append(person, Entry{at, []float64{1 << 62, -1 << 62, 1 << 40}[r.IntN(3)]})
 					}
 				}
 			}
@@ -146,6 +145,65 @@ func TestPersonsOfManyRowsLoseNoMore(t *testing.T) {
 			least = 0.4 // two persons may be no further apart than a right angle, and mostly are less
 		}
 		atMostRho(t, "several rows", c, c.worst(t, persons), least)
+	}
+}
+
+// TestPersonsOfSignedNumbersLoseNoMore does the same with sums of numbers that may be under 0, of
+// which tables may hold nothing while cells hold much. Opposite numbers in one cell cost ρ where
+// persons are exchanged. Vectors that are not shortened are found out.
+func TestPersonsOfSignedNumbersLoseNoMore(t *testing.T) {
+	r := rand.New(stattest.Source(t, "signed"))
+	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
+		for _, ways := range []int{1, 2, 3} {
+			c := build(t, Params{Dims: dims(3, 2, 4), Workload: Ways(3, ways), Rho: 0.3, Relation: relation, Rows: 300, Signed: true})
+			points := c.points()
+			hostile := [][]Entry{{{points[5], 300}}, {{points[5], -300}}, {{points[0], 1 << 62}, {points[9], -1 << 62}}, {}}
+			for i, at := range points { // its tables of fewer dimensions are 0, but for the first one
+				hostile[3] = append(hostile[3], Entry{at, float64(1-2*(i%2)) * float64(1-2*(i/4%2)) * 1e15})
+			}
+			for range 20 {
+				var person []Entry
+				for _, at := range points {
+					if r.IntN(3) == 0 {
+						person = append(person, Entry{at, float64(r.Int64N(1000) - 500)})
+					}
+				}
+				hostile = append(hostile, person)
+			}
+			var persons, whole []func(Tables)
+			for _, person := range hostile {
+				persons = append(persons, func(tables Tables) { c.Tally(tables, person) })
+				whole = append(whole, func(tables Tables) {
+					for _, e := range person {
+						c.Add(tables, e.Values, int64(max(-1<<40, min(1<<40, e.Rows)))*c.Unit())
+					}
+				})
+			}
+			atMostRho(t, "signed", c, c.worst(t, persons), 0.99)
+			if loss, _ := c.worst(t, whole).Float64(); loss < 2*c.p.Rho {
+				t.Errorf("vectors that are not shortened lose %v, of rho %v", loss, c.p.Rho)
+			}
+		}
+	}
+}
+
+// TestLengthsByTablesAreThoseByPairs compares both ways to a vector's cost.
+func TestLengthsByTablesAreThoseByPairs(t *testing.T) {
+	r := rand.New(stattest.Source(t, "lengths"))
+	for _, c := range severalRows(t) {
+		for range 20 {
+			var person []Entry
+			var y []float64
+			for _, at := range c.points() {
+				if r.IntN(2) == 0 {
+					person, y = append(person, Entry{Values: at}), append(y, float64(r.IntN(2000)-1000))
+				}
+			}
+			pairs, tables := c.byPairs(person, y), c.byTables(person, y)
+			if _, slack := c.length2(person, y); pairs-tables > slack || tables-pairs > slack {
+				t.Errorf("a cost of %v by pairs and %v by tables", pairs, tables)
+			}
+		}
 	}
 }
 

@@ -88,6 +88,11 @@ func (h Histogram) Release(n noise.Noiser, values []float64) []float64 {
 	for _, v := range values {
 		counts[h.Bucket(v)]++
 	}
+	return h.ReleaseCounts(n, counts)
+}
+
+// ReleaseCounts returns noisy counts, of which there is one a bucket.
+func (h Histogram) ReleaseCounts(n noise.Noiser, counts []int64) []float64 {
 	noisy := make([]float64, h.Buckets)
 	for i, c := range counts {
 		if h.pure == nil {

@@ -1,0 +1,201 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/engine/store"
+	"scrim/engine/views"
+	"scrim/internal/refuse"
+)
+
+// Views are the DP views of the server; *views.Views are them.
+type Views interface {
+	Create(ctx *sql.Context, ref store.TableRef, query string, o views.Options) (*views.Record, error)
+	Refresh(ctx *sql.Context, ref store.TableRef) (*views.Record, error)
+	Drop(ctx *sql.Context, ref store.TableRef) error
+	Sums(ctx *sql.Context, query string, level float64) ([]views.Sum, error)
+	List(ctx *sql.Context) ([]views.Record, error)
+}
+
+// viewColumns are those of dp.views, and of what makes a view returns.
+var viewColumns = []column{text("view_name"), text("definition"), count("cells"), text("dimensions"), text("measures"), count("ways"),
+	real("epsilon"), real("rho"), real("delta"), text("owner"), moment("released_at"), count("age_seconds"), count("ledger_id")}
+
+// viewProcedures make and remove DP views, for DBAs.
+var viewProcedures = []procedure{
+	{Procedure: Procedure{"dp_create_view", "dp_create_view(name, query, json)",
+		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out; or marginals, a list of lists of dimensions, in its place. The charge is the calling account's. Returns the view's line in dp.views.",
+		`CALL dp_create_view('shop.sales', 'SELECT region, DATE(placed) AS day, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2', '{"epsilon": 1}')`},
+		min: 3, max: 3, result: viewColumns, run: (*Admin).createView},
+	{Procedure: Procedure{"dp_refresh_view", "dp_refresh_view(name)",
+		"Releases a DP view anew from the data of now, for another charge of what it cost, and puts the rows in the place of the old ones. While the data are the same and the account is, too, it is the stored answer, and costs nothing.",
+		"CALL dp_refresh_view('shop.sales')"}, min: 1, max: 1, result: viewColumns, run: (*Admin).refreshView},
+	{Procedure: Procedure{"dp_drop_view", "dp_drop_view(name)",
+		"Removes a DP view with its table. What it has cost stays spent.",
+		"CALL dp_drop_view('shop.sales')"}, min: 1, max: 1, run: quiet((*Admin).dropView)},
+	viewErrors,
+}
+
+// viewErrors documents the one that is everybody's.
+var viewErrors = procedure{Procedure: Procedure{"dp_view_errors", "dp_view_errors(query [, level])",
+	"Sums of cells of a DP view with their errors: SELECT dimensions, SUM(measure) FROM view WHERE … GROUP BY dimensions, by the numbers without bias. Of each sum the standard error of the noise, by its closed form, and an interval of the level, 0.95 where none is given. Free; anybody may call it who reads the view.",
+	"CALL dp_view_errors('SELECT region, SUM(n) FROM shop.sales GROUP BY region')"},
+	min: 1, max: 2, result: []column{text("group_of"), text("measure"), real("value"), real("std_error"), real("low"), real("high")},
+	run: (*Admin).viewSums, may: func(*Admin, *sql.Context) error { return nil }}
+
+func (a *Admin) viewSums(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	level := 0.95
+	if len(args) > 1 {
+		x, err := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
+		if err != nil || !(x > 0 && x < 1) {
+			return nil, refuse.New(refuse.View, "The level of an interval is a number between 0 and 1.").With("For example 0.95.")
+		}
+		level = x
+	}
+	list, err := a.o.Views.Sums(ctx, args[0], level)
+	var out []sql.Row
+	for _, s := range list {
+		out = append(out, sql.Row{s.Group, s.Column, s.Value, s.StdErr, s.Low, s.High})
+	}
+	return out, err
+}
+
+// viewRef reads the name of a view.
+func viewRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	name, err := tableName(ctx, text)
+	if err != nil {
+		return store.TableRef{}, err
+	}
+	schema, table, _ := cutName(name)
+	return store.TableRef{Schema: schema, Name: table}, nil
+}
+
+func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	o, err := views.ParseOptions(args[2])
+	if err != nil {
+		return nil, err
+	}
+	if t := a.o.Catalog.Snapshot().Table(ref.String()); t.Account != "" {
+		return nil, refuse.New(refuse.View, "The name %s belongs to a table that was protected.", ref).With("Choose another name.")
+	}
+	r, err := a.o.Views.Create(ctx, ref, args[1], o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.DeclareView(ctx, *r); err != nil {
+		return nil, err
+	}
+	row, err := viewRow(*r)
+	return []sql.Row{row}, err
+}
+
+// DeclareView makes the table of a view public, if it is not.
+func (a *Admin) DeclareView(ctx *sql.Context, r views.Record) error {
+	return a.o.Catalog.Public(a.o.Schema(ctx), r.Ref().String())
+}
+
+func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.o.Views.Refresh(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	row, err := viewRow(*r)
+	return []sql.Row{row}, err
+}
+
+func (a *Admin) dropView(ctx *sql.Context, args []string) error {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return a.o.Views.Drop(ctx, ref)
+}
+
+// viewRows makes dp.views: those that the account may see the tables of.
+func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
+	if a.o.Views == nil {
+		return nil, nil
+	}
+	list, err := a.o.Views.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := a.o.StoredTables(ctx, a.seesAll(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var out []sql.Row
+	for _, r := range list {
+		if !slices.Contains(seen, r.Ref().String()) {
+			continue
+		}
+		row, err := viewRow(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// viewRow is the line of a view: its age is told, and not whether the data have changed.
+func viewRow(r views.Record) (sql.Row, error) {
+	var dimensions []string
+	for _, d := range r.Dimensions {
+		dimensions = append(dimensions, d.Column)
+	}
+	type told struct {
+		Column string   `json:"column"`
+		Clip   *float64 `json:"clip"`
+		Cut    float64  `json:"cut_share"`
+		More   float64  `json:"cut_more"`
+	}
+	var measures []told
+	for _, m := range r.Measures {
+		t := told{Column: m.Column, Cut: m.Near, More: m.Wide}
+		if m.Clip > 0 {
+			t.Clip = &m.Clip
+		}
+		measures = append(measures, t)
+	}
+	text, err := json.Marshal(measures)
+	if err != nil {
+		return nil, err
+	}
+	made, err := time.Parse(time.DateTime, r.Made)
+	if err != nil {
+		return nil, fmt.Errorf("admin: view %s: %w", r.Ref(), err)
+	}
+	row := sql.Row{r.Ref().String(), r.Query, int64(r.Cells), strings.Join(dimensions, ", "), string(text), nil,
+		positive(r.Options.Epsilon), positive(r.Options.Rho), positive(r.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), nil}
+	if r.Options.Ways > 0 {
+		row[5] = int64(r.Options.Ways)
+	}
+	if r.Charge > 0 {
+		row[12] = int64(r.Charge)
+	}
+	return row, nil
+}
+
+// positive is a number, NULL for 0.
+func positive(x float64) any {
+	if x == 0 {
+		return nil
+	}
+	return x
+}

@@ -1,0 +1,281 @@
+package view
+
+import (
+	"math"
+
+	"scrim/accounting/privacy"
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/cube"
+	"scrim/engine/estimator/internal/clipping"
+	"scrim/engine/estimator/internal/firstpass"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
+)
+
+// Shares and limits.
+const (
+	// lengthsShare is the part of a measure's loss that the histogram of lengths has.
+	lengthsShare = 0.08
+	// longest is where the last bucket of lengths begins: totals are at most 2^50 steps.
+	longest = 1 << 52
+	// clipBits says how finely a clip is told: a cube is built for 2^8 to 2^9 rows, each of which
+	// stands for a power of two.
+	clipBits = 9
+	// aligned is the length of what a clip takes from a table's sums, for each length that persons
+	// lose: in the worst case they all lose in the same cells.
+	aligned = 1
+)
+
+// view is a release with its parameters fixed.
+type view struct {
+	p        Params
+	measures []measure
+}
+
+// measure is one of them.
+type measure struct {
+	Measure
+	signed  bool
+	lengths firstpass.Histogram
+	alone   bool // no length is looked for: each person is one row in one cell
+	cube    *cube.Cube
+	noise2  float64 // squared length of the noise of a table, at a clip of 1, on average
+}
+
+// New returns the release of all measures by all cells. Columns: Vector. Of each cell it answers
+// Numbers values a measure: see Cell.
+//
+// With m measures each has ρ/m:
+//
+//	lengths    8 %     histogram, by octave, of what each person's vector costs in the cube
+//	residuals  92 %    of the vectors that are shortened to the released clip (package cube)
+//
+// Where each person has one row, rows are counted as they are, with all of the loss. It refuses a
+// cube of too many cells with a cube.TooLarge. Release answers TooFew where no length stands out of
+// the noise.
+func New(p Params) (estimator.Estimator, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	v := view{p: p}
+	for _, m := range p.Measures {
+		one, err := p.measure(m, p.Rho/float64(len(p.Measures)))
+		if err != nil {
+			return nil, err
+		}
+		v.measures = append(v.measures, one)
+	}
+	return v, nil
+}
+
+// measure builds one measure at a loss.
+func (p Params) measure(m Measure, rho float64) (measure, error) {
+	out := measure{Measure: m, signed: p.signed(m), alone: p.OneRow && !m.Sum}
+	q := cube.Params{Dims: p.Dims, Workload: p.marginals(), Rho: rho, Relation: p.Relation, Cells: p.Cells}
+	if !out.alone {
+		out.lengths = firstpass.NewHistogram(firstpass.NewOctaves(1, longest), firstpass.Delta2(p.Relation, false), rho*lengthsShare)
+		q.Rho, q.Rows, q.Signed = rho*(1-lengthsShare), 1<<(clipBits-1), out.signed
+	}
+	var err error
+	if out.cube, err = cube.New(q); err != nil {
+		return out, err
+	}
+	asked := 0.0
+	for _, m := range q.Workload {
+		if m.Weight == 1 {
+			se := out.cube.StdErr(m.Set) / float64(max(1, q.Rows))
+			out.noise2 += float64(out.cube.Size(m.Set)) * se * se
+			asked++
+		}
+	}
+	out.noise2 /= max(1, asked)
+	return out, nil
+}
+
+func (view) Columns() []estimator.Kind { return []estimator.Kind{estimator.Vector} }
+func (v view) Loss() privacy.Loss      { return scalar.Loss(v.p.Rho) }
+
+// MinPersons implements estimator.Estimator: what an octave of lengths has to have to stand out.
+func (v view) MinPersons() int64 {
+	n := int64(0)
+	for _, m := range v.measures {
+		if !m.alone {
+			n = max(n, int64(firstpass.BulkZ*m.lengths.Sigma)+1)
+		}
+	}
+	return n
+}
+
+// ExpectedError implements estimator.Estimator: it is known where nothing is clipped.
+func (v view) ExpectedError() (float64, bool) {
+	if m := v.measures[0]; m.alone && len(v.measures) == 1 {
+		return m.cube.StdErr(v.all()), true
+	}
+	return 0, false
+}
+
+// Steps implements estimator.Estimator.
+func (v view) Steps() []estimator.Step {
+	var steps []estimator.Step
+	for _, m := range v.measures {
+		if !m.alone {
+			s := estimator.Step{Name: "lengths", Mechanism: estimator.DiscreteGaussian, Use: "histogram", Sensitivity: "l2=1", Queries: m.lengths.Buckets, Rho: m.lengths.Rho}
+			if m.lengths.Delta2 == 2 {
+				s.Sensitivity = "l2=sqrt(2)"
+			}
+			steps = append(steps, s)
+		}
+		own := m.cube.Steps()[0]
+		if !m.alone {
+			own.Sensitivity = "weighted l2 up to the clip"
+		}
+		steps = append(steps, own)
+	}
+	return steps
+}
+
+// Bias implements estimator.Biased.
+func (v view) Bias() string {
+	for _, m := range v.measures {
+		if !m.alone {
+			return "what the clip takes away"
+		}
+	}
+	return ""
+}
+
+// all is the set of all dimensions.
+func (v view) all() cube.Set { return cube.Of(upTo(len(v.p.Dims))...) }
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// Release implements estimator.Estimator.
+func (v view) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
+	cells := v.measures[0].cube.Size(v.all())
+	width := Numbers * len(v.measures)
+	out := estimator.Estimate{Values: make([]float64, cells*width), StdErr: make([]float64, cells*width)}
+	for at, m := range v.measures {
+		p := persons{block: in.Vectors, dims: v.p.Dims, width: len(v.measures), column: at}
+		t, ok := m.release(n, p, v.all())
+		if !ok {
+			return scalar.TooFew(cells*width, v.MinPersons())
+		}
+		for c := range cells {
+			t.put(out, c, c*width+at*Numbers)
+		}
+	}
+	return out
+}
+
+// released is what is released of a measure.
+type released struct {
+	raw, fit   []float64
+	stdErr     float64
+	near, wide float64
+	clip       float64
+}
+
+// release releases one measure.
+func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, bool) {
+	c, unit := m.cube, 1.0
+	out := released{clip: math.NaN()}
+	if !m.alone {
+		clip, losses, ok := m.findClip(n, p)
+		if !ok {
+			return out, false
+		}
+		c, unit = m.clipped(clip)
+		for _, l := range losses {
+			out.near += l.Weight * l.Near
+			out.wide += l.Weight * (l.Wide + 2*l.Spread)
+		}
+		out.wide, out.clip = within(out.wide-out.near), clip
+		out.near = within(out.near)
+	}
+	t := c.Tables()
+	p.each(unit, func(e []cube.Entry) { c.Tally(t, e) })
+	a := c.Release(n, t)
+	scale := m.scaled(unit) * (1 + out.near)
+	out.raw, out.stdErr = times(a.Marginal(all), scale), scale*c.StdErr(all)
+	if out.fit = out.raw; !m.signed {
+		whole, _ := a.NonNegative()
+		out.fit = times(whole.Marginal(all), scale)
+	}
+	return out, true
+}
+
+// mostMore is the largest share that is told of what a clip may have taken: more says nothing.
+const mostMore = 1000
+
+// within brings a share into what is told.
+func within(share float64) float64 {
+	if !(share < mostMore) {
+		return mostMore
+	}
+	return max(0, share)
+}
+
+// clipped is the cube for vectors that are shortened to a length, and the unit of its rows.
+func (m measure) clipped(clip float64) (c *cube.Cube, unit float64) {
+	_, exp := math.Frexp(clip)
+	unit = math.Ldexp(1, exp-clipBits)
+	return m.cube.WithRows(int64(math.Ceil(clip / unit))), unit
+}
+
+// StdErrs returns the function that tells the standard error of sums of cells of a measure, each
+// times its weight, of what was released with a clip, NaN or 0 for none, and enlarged by near.
+func StdErrs(p Params, at int, clip, near float64) (func(weights []float64) float64, error) {
+	e, err := New(p)
+	if err != nil {
+		return nil, err
+	}
+	v := e.(view)
+	m := v.measures[at]
+	c, unit := m.cube, 1.0
+	if !m.alone {
+		c, unit = m.clipped(clip)
+	}
+	return func(weights []float64) float64 { return m.scaled(unit) * (1 + near) * c.SumStdErr(v.all(), weights) }, nil
+}
+
+// scaled is a number of rows, or of steps of a sum, as it is shown.
+func (m measure) scaled(x float64) float64 {
+	if m.Sum {
+		return scalar.Scale(m.Grid, x)
+	}
+	return x
+}
+
+func times(x []float64, f float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = v * f
+	}
+	return out
+}
+
+// findClip releases the histogram of lengths and chooses a clip by it: at least 1, one row or step.
+func (m measure) findClip(n noise.Noiser, p persons) (clip float64, losses []clipping.Loss, ok bool) {
+	counts := make([]int64, m.lengths.Buckets)
+	p.each(1, func(e []cube.Entry) { counts[m.lengths.Bucket(m.cube.Length(e))]++ })
+	noisy := m.lengths.ReleaseCounts(n, counts)
+	lengths, ok := clipping.LengthsBy(noisy, m.lengths.Sigma, longest)
+	if !ok {
+		return 0, nil, false
+	}
+	clip, ok = lengths.Radius(m.noise2, aligned)
+	clip = max(1, clip)
+	return clip, lengths.Losses(clip), ok
+}
+
+// ParamsOf returns the parameters of an estimator that New made.
+func ParamsOf(e estimator.Estimator) (Params, bool) {
+	v, ok := e.(view)
+	return v.p, ok
+}

@@ -1,0 +1,186 @@
+package views
+
+import (
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/engine/estimator/view"
+	"scrim/engine/mysqlerr"
+	"scrim/planner"
+	"scrim/planner/plan"
+	"scrim/planner/settings"
+)
+
+// definition is a planned definition.
+type definition struct {
+	budget  *plan.Budget
+	node    *plan.DPAggregate
+	params  view.Params
+	columns []defined
+}
+
+// defined is one column of a definition.
+type defined struct {
+	name      string
+	typ       sql.Type
+	at        int // column of the node
+	dimension int // of the cube, -1 of a measure
+	measure   int
+}
+
+// define plans a definition with the rights of the session: where marginals are named, once to see
+// which dimensions they are of.
+func (v *Views) define(ctx *sql.Context, query string, o Options) (*definition, error) {
+	d, err := v.plan(ctx, query, o, nil)
+	if err != nil || o.Marginals == nil {
+		return d, err
+	}
+	sets, err := o.sets(d.columns)
+	if err != nil {
+		return nil, err
+	}
+	return v.plan(ctx, query, o, sets)
+}
+
+func (v *Views) plan(ctx *sql.Context, query string, o Options, sets [][]int) (*definition, error) {
+	text, err := o.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	parsed, _, rest, err := v.Engine.Parser.Parse(ctx, text, false)
+	if err != nil {
+		return nil, mysqlerr.OfParser(err)
+	}
+	sel, ok := parsed.(sqlparser.SelectStatement)
+	if !ok || rest != "" || sel.GetInto() != nil {
+		return nil, notDefined("The definition of a view is not one SELECT.", example)
+	}
+	ways := o.Ways
+	if ways == 0 {
+		ways = allWays
+	}
+	n, err := planner.Analyze(settings.WithView(ctx, settings.View{Ways: ways, Sets: sets}), v.Engine, text, parsed)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := n.(*plan.Budget)
+	if !ok {
+		return nil, notDefined("The definition of the view reads no protected table, or reads it raw.", "CREATE VIEW makes views of public tables; SET dp_raw = OFF.")
+	}
+	d := &definition{budget: b}
+	return d, d.read(ctx, b.Child)
+}
+
+// allWays stands for the marginals of all dimensions.
+const allWays = 1 << 30
+
+const example = "For example SELECT region, DATE(placed) AS day, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2."
+
+// read finds the columns: keys and aggregates under their names, with nothing made of them.
+func (d *definition) read(ctx *sql.Context, n sql.Node) error {
+	plain := notDefined("The definition of a view is more than columns, COUNT and SUM over a GROUP BY.",
+		"Leave out HAVING, ORDER BY, LIMIT, and what is computed from aggregates: "+example)
+	p, ok := n.(*gmsplan.Project)
+	if !ok {
+		return plain
+	}
+	if d.node, ok = p.Child.(*plan.DPAggregate); !ok || len(d.budget.Statement.Releases) != 1 {
+		return plain
+	}
+	r := d.node.Release
+	d.params, ok = view.ParamsOf(r.Aggregates[0].Estimator)
+	if !ok || len(r.Aggregates) != 1 {
+		return plain
+	}
+	seen := map[string]bool{}
+	dimensions := 0
+	for i, e := range p.Projections {
+		f, ok := fieldOf(e)
+		if !ok {
+			return plain
+		}
+		c := defined{name: p.Schema(ctx)[i].Name, at: -1, dimension: -1, measure: -1}
+		for k, x := range d.node.Exprs {
+			if x, ok := x.(*expression.GetField); ok && x.Id() == f.Id() {
+				c.at, c.typ = k, d.node.Shown[k].Type
+			}
+		}
+		if c.at < 0 {
+			return plain
+		}
+		o := r.Output[d.node.Columns[c.at]]
+		switch {
+		case o.Key >= 0:
+			c.dimension = o.Key
+			dimensions++
+		case o.Aggregate == 0:
+			c.measure, c.typ = o.Part, types.Float64
+		default:
+			return plain
+		}
+		for _, name := range c.names() {
+			if seen[strings.ToLower(name)] {
+				return notDefined("The view has two columns "+name+".", "Give them names: SELECT … AS name.")
+			}
+			seen[strings.ToLower(name)] = true
+		}
+		d.columns = append(d.columns, c)
+	}
+	if dimensions != len(r.Keys) || dimensions == len(d.columns) {
+		return notDefined("The definition of a view has every column of its GROUP BY once, and COUNT or SUM beside them.", example)
+	}
+	return nil
+}
+
+// fieldOf is the column that an expression shows as it is.
+func fieldOf(e sql.Expression) (*expression.GetField, bool) {
+	if a, ok := e.(*expression.Alias); ok {
+		e = a.Child
+	}
+	f, ok := e.(*expression.GetField)
+	return f, ok
+}
+
+// names are the view's columns that a column of the definition becomes.
+func (c defined) names() []string {
+	if c.dimension >= 0 {
+		return []string{c.name}
+	}
+	return []string{c.name, c.name + "_noisy", c.name + "_stderr"}
+}
+
+// schema is that of the view.
+func (d *definition) schema() sql.Schema {
+	var out sql.Schema
+	for _, c := range d.columns {
+		for _, name := range c.names() {
+			out = append(out, &sql.Column{Name: name, Type: c.typ, Nullable: true})
+		}
+	}
+	return out
+}
+
+// rows are the view's rows of what was released; ok is false where persons were too few.
+func (d *definition) rows(released []sql.Row) (rows []sql.Row, ok bool) {
+	for _, from := range released {
+		var row sql.Row
+		for _, c := range d.columns {
+			if c.dimension >= 0 {
+				row = append(row, from[c.at])
+				continue
+			}
+			cell, ok := from[c.at].(view.Cell)
+			if !ok {
+				return nil, false
+			}
+			row = append(row, cell.Fit, cell.Raw, cell.StdErr)
+		}
+		rows = append(rows, row)
+	}
+	return rows, len(rows) > 0
+}
