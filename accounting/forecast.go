@@ -45,6 +45,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	if err := req.check(); err != nil {
 		return nil, err
 	}
+	charges, _ = l.drawn(principal, roleHolders(roles), charges)
 	type pending struct {
 		Forecast
 		before, loss privacy.Amount

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"scrim/accounting/privacy"
 )
@@ -25,6 +26,23 @@ func Events(e Estimator) []privacy.Event {
 		return x.Events()
 	}
 	return whole(e)
+}
+
+// RoundedEvents is Events where Gaussian noise is drawn by noise.Rounded: as rounded normal
+// numbers, which are post-processing of the Gaussian mechanism. One event of noise and choices that
+// share a loss says so. What else is in Events stays.
+func RoundedEvents(e Estimator) []privacy.Event {
+	events := slices.Clone(Events(e))
+	shared := func(s Step) bool { return s.Epsilon == 0 && (s.Mechanism == DiscreteGaussian || s.Mechanism == Exponential) }
+	for i := range events {
+		switch x := &events[i]; {
+		case x.Kind == privacy.DiscreteGaussian:
+			x.Kind = privacy.Gaussian
+		case x.Kind == privacy.ZCDP && x.Epsilon == 0 && all(e.Steps(), shared):
+			x.Kind = privacy.NoiseAndChoices
+		}
+	}
+	return events
 }
 
 // whole is the declared loss as one event.
