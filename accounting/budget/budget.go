@@ -40,8 +40,8 @@ type Budget struct {
 	// μ² add up to what the exact curve of Gaussian noise allows. It wants an Order.
 	Gaussian bool
 	Reason   string // why it was set, for the record
-	SetBy  string
-	SetAt  time.Time
+	SetBy    string
+	SetAt    time.Time
 }
 
 // Check refuses a budget that means nothing and says what would be right.

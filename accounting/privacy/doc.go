@@ -46,9 +46,12 @@
 // [BestEpsilon] is the least ε of five conversions. Each holds for what was run, so the least does.
 //
 //   - pure: the sum of ε, where there is no slack; P <= e^ε·Q holds for every outcome.
+//
 //   - zcdp: [EpsilonOf], of the sum of ρ.
+//
 //   - sum: where all events are pure inside their events of probability 1−δ_event, the sum of
 //     their ε at δ = Σδ_event + (1+e^ε)·Σδ_tv. That is the paragraph above with δ_z = 0.
+//
 //   - renyi: at each order α, δ_z is e^((α−1)(αρ+d(α)−ε))·(1−1/α)^α/(α−1) [CKS20, Proposition 12],
 //     the least over all α. Between two orders of the grid (α−1)·d(α) is at most its chord: for
 //     one pair of laws it is ln Σ P^α·Q^(1−α), the logarithm of a sum of exponentials of α, which
