@@ -25,7 +25,7 @@ func TestGaussianAccount(t *testing.T) {
 		`'d.p', '*', 1, 1e-6, 'never', '', '[]'`, `'d.p', '*', 1, 0, 'never', '', '{"account": "gaussian"}'`,
 		`'d.p', '*', 'rho=1', 1e-6, 'never', 'x', '{"account": "gaussian"}'`, `'d.p', '*', 90, 1e-6, 'never', 'x', '{"account": "gaussian"}'`,
 	} {
-		root.refused(1644, "45012", "CALL dp_set_budget("+bad+")")
+		root.refused(1644, "45011", "CALL dp_set_budget("+bad+")")
 	}
 	ann := i.as("ann")
 	for _, q := range []string{
@@ -36,7 +36,7 @@ func TestGaussianAccount(t *testing.T) {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
-	rows := root.query("SELECT statement, events FROM dp.ledger WHERE entry = 'charge'")
+	rows := root.query("SELECT statement, events FROM dp.ledger WHERE entry = 'charge' AND account = 'd.p'")
 	if len(rows) != 8 {
 		t.Errorf("%d charges", len(rows))
 	}

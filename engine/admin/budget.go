@@ -38,7 +38,8 @@ func (a *Admin) setBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		}
 		for _, key := range slices.Sorted(maps.Keys(options)) {
 			if key != accountPart {
-				return nil, badPart(key)
+				return nil, refuse.New(refuse.Policy, "%q is no option of a budget.", cut(key)).
+					With(`Write '{"account": "gaussian"}' or '{"account": "zcdp"}'.`)
 			}
 			if b.Gaussian, err = gaussian(options[key]); err != nil {
 				return nil, err
