@@ -19,8 +19,8 @@ func runOf(e privacy.Event) *privacy.Amount {
 	return &privacy.Amount{Tally: privacy.TallyOf(e.Loss()), Curve: e.Curve()}
 }
 
-// holdsExactly returns how many runs of Gaussian noise of rho may be answered by the exact curve, at
-// all of δ.
+// holdsExactly returns how many runs of Gaussian noise of rho may be answered by the exact curve,
+// at all of δ.
 func holdsExactly(b *Budget, rho privacy.Rho) int {
 	return int(privacy.GaussianFor(b.Epsilon, b.Delta) / rho)
 }

@@ -67,6 +67,7 @@
 //
 // # Sources
 //
-// [BS16] Bun, Steinke, arXiv 1605.02065. [DRS22] Dong, Roth, Su, arXiv 1905.02383. [CKS20] Canonne, Kamath, Steinke, arXiv 2004.00010. [CR21]
-// Cesar, Rogers, arXiv 2004.07223. [KOV15] Kairouz, Oh, Viswanath, arXiv 1311.0776.
+// [BS16] Bun, Steinke, arXiv 1605.02065. [DRS22] Dong, Roth, Su, arXiv 1905.02383. [CKS20]
+// Canonne, Kamath, Steinke, arXiv 2004.00010. [CR21] Cesar, Rogers, arXiv 2004.07223. [KOV15]
+// Kairouz, Oh, Viswanath, arXiv 1311.0776.
 package privacy

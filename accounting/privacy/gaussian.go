@@ -54,8 +54,8 @@ const halfPi = math.Pi/2 + 0x1p-50
 // falls up to z = 1/√2 and rises afterwards, to 1. So k falls and then rises to its limit 0: it
 // changes its sign once, from + to −. As g is 0 at 0 and at ∞, g >= 0.
 //
-// As it is π/2 times a ρ that adds up, Σ of choices and Gaussian noise together is at most π/2 times
-// their ρ, however that is divided among them, for each pair of neighbours in another way.
+// As it is π/2 times a ρ that adds up, Σ of choices and Gaussian noise together is at most π/2
+// times their ρ, however that is divided among them, for each pair of neighbours in another way.
 func (e Event) gdp() Rho {
 	eps := e.Epsilon.Epsilon()
 	switch {
@@ -103,12 +103,12 @@ func GaussianDelta(half Rho, eps Epsilon) Delta {
 	} else {
 		upper = math.Erfc(a/math.Sqrt2) / 2
 	}
-	// a and b are within 2 rounding units (2^-53) of b, a sum of two parts that are not negative. Of
-	// the two terms that moves the logarithms by at most |a|+1 times as much: 1/M(a) <= |a|+1 bounds
-	// the slope of ln Q, |a| that of ln φ, and 1 that of ln M(b). Each has about 2^6 rounding units
-	// of its own, and a² in the exponent 2 of its size.
+	// a and b are within 2 rounding units (2^-53) of b, a sum of two parts that are not negative.
+	// Of the two terms that moves the logarithms by at most |a|+1 times as much: 1/M(a) <= |a|+1
+	// bounds the slope of ln Q, |a| that of ln φ, and 1 that of ln M(b). Each has about 2^6
+	// rounding units of its own, and a² in the exponent 2 of its size.
 	slop := 0x1p-51*(math.Abs(a)+1)*b + 0x1p-46 + 0x1p-51*a*a
-	return Delta(math.Min(1, math.Max(0, upper-lower)+slop*(upper+lower)+math.SmallestNonzeroFloat64))
+	return Delta(math.Min(1, math.Max(0, upper-lower)+slop*(upper+lower)+0x1p-1070))
 }
 
 func gaussDensity(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
@@ -118,8 +118,8 @@ func mills(x float64) float64 {
 	if x < 4 {
 		return math.Erfc(x/math.Sqrt2) / 2 / gaussDensity(x)
 	}
-	// Laplace's continued fraction, 1/(x + 1/(x + 2/(x + 3/(x + …)))): its convergents close in from
-	// both sides, at x = 4 to 2^-53 with 60 terms
+	// Laplace's continued fraction, 1/(x + 1/(x + 2/(x + 3/(x + …)))): its convergents close in
+	// from both sides, at x = 4 to 2^-53 with 60 terms
 	f := x
 	for k := 80.0; k >= 1; k-- {
 		f = x + k/f

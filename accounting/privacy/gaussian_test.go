@@ -144,7 +144,8 @@ func TestGaussianDeltaAtItsEnds(t *testing.T) {
 // counted as; half as much would not do.
 func TestPureAndChoicesAreGaussian(t *testing.T) {
 	t.Parallel()
-	// two outcomes: the excess of the quotient over e^s, of probabilities p and x with log-odds 2r apart
+	// two outcomes: the excess of the quotient over e^s, of probabilities p and x with log-odds
+	// 2r apart
 	worst := func(r, mid float64, s float64) float64 {
 		p, x := 1/(1+math.Exp(r-mid)), 1/(1+math.Exp(-r-mid))
 		return math.Max(0, x-math.Exp(s)*p) + math.Max(0, (1-x)-math.Exp(s)*(1-p))

@@ -17,8 +17,8 @@ import (
 // entityPrefix marks the target of a budget as an entity.
 const entityPrefix = "entity:"
 
-// setBudget sets a budget as a whole: target, principal, limit, delta, window, and perhaps why and a
-// JSON object with the kind of account. It answers with how many questions that is.
+// setBudget sets a budget as a whole: target, principal, limit, delta, window, and perhaps why
+// and a JSON object with the kind of account. It answers with how many questions that is.
 func (a *Admin) setBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	b, err := a.holder(ctx, args[0], args[1])
 	if err != nil {

@@ -33,7 +33,9 @@ func Events(e Estimator) []privacy.Event {
 // share a loss says so. What else is in Events stays.
 func RoundedEvents(e Estimator) []privacy.Event {
 	events := slices.Clone(Events(e))
-	shared := func(s Step) bool { return s.Epsilon == 0 && (s.Mechanism == DiscreteGaussian || s.Mechanism == Exponential) }
+	shared := func(s Step) bool {
+		return s.Epsilon == 0 && (s.Mechanism == DiscreteGaussian || s.Mechanism == Exponential)
+	}
 	for i := range events {
 		switch x := &events[i]; {
 		case x.Kind == privacy.DiscreteGaussian:

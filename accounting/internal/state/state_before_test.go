@@ -35,7 +35,8 @@ func TestStateOfTheVersionBefore(t *testing.T) {
 			t.Errorf("%d events: a GDP is known: %v", n, ok)
 		}
 	}
-	// a curve as it was written then, of choices: ρ, a byte that says that divergences follow, these
+	// a curve as it was written then, of choices: ρ, a byte that says that divergences follow,
+	// these
 	tally := privacy.Tally{}
 	old := append(tally.Append(nil), 0, 1)
 	for range 22 {

@@ -176,9 +176,9 @@ func (r *rounder) halfExp() bool {
 
 // accept returns true with probability e^{-x(2k+x)/2}: k+1 times e^{-θ}.
 //
-// θ·2^64 lies in [low, low+3]: with X = first, x lies in [X, X+1]·2^-64, so x(2k+x)·2^64 is at least
-// 2kX + ⌊X²/2^64⌋ and at most 2k+3 more than that, which makes less than 2 of the quotient, and
-// less than 1 is lost by rounding the quotient down.
+// θ·2^64 lies in [low, low+3]: with X = first, x lies in [X, X+1]·2^-64, so x(2k+x)·2^64 is at
+// least 2kX + ⌊X²/2^64⌋ and at most 2k+3 more than that, which makes less than 2 of the quotient,
+// and less than 1 is lost by rounding the quotient down.
 func (r *rounder) accept(y *half) bool {
 	k := y.whole
 	if k >= 1<<31 { // not in the life of a universe

@@ -56,7 +56,8 @@ func (w *words) Uint64() uint64 {
 
 // TestMoreBitsDecide: what 64 bits leave open follows from the ones after them.
 func TestMoreBitsDecide(t *testing.T) {
-	// x = 1/2 + x', θ = x²/2 of k = 0, and w = 1/8 + w': below iff w' < x'/2 + x'²/2 in units of 2^-64
+	// x = 1/2 + x', θ = x²/2 of k = 0, and w = 1/8 + w': below iff w' < x'/2 + x'²/2 in units of
+	// 2^-64
 	for _, c := range []struct {
 		w, x uint64
 		want bool
@@ -70,7 +71,8 @@ func TestMoreBitsDecide(t *testing.T) {
 			t.Errorf("the bits of x were not kept: %x", y.more)
 		}
 	}
-	// s = 1: the cell of 1/2 is left open by X = 2^63 − 1, which may be followed by anything below it
+	// s = 1: the cell of 1/2 is left open by X = 2^63 − 1, which may be followed by anything
+	// below it
 	s := newScale(one)
 	edge := half{first: 1<<63 - 1}
 	if size, ok := edge.rounded(s.num.Uint64(), s.shift); !ok || size != 0 {

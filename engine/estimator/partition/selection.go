@@ -40,10 +40,10 @@ type Params struct {
 //	tail(t) ≥ P[N_Z(0,σ²) ≥ t] and P[round(N(0,σ²)) ≥ t], as noise.Rounded draws: the larger of
 //	exp(−t²/2σ²)/√(2πσ²) + Q(t/σ)  and  Q((t−1/2)/σ),  Q the upper tail of N(0,1)
 //
-// The bound on the tail of N_Z: x ↦ exp(−x²/2σ²) falls for x ≥ 0, so its sum over the integers x ≥ t is at
-// most its first term plus its integral from t; the normalising sum over all integers is at least
-// √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive terms that begins
-// with 1. [CKS20] Proposition 25 gives a bound of the same kind.
+// The bound on the tail of N_Z: x ↦ exp(−x²/2σ²) falls for x ≥ 0, so its sum over the integers x
+// ≥ t is at most its first term plus its integral from t; the normalising sum over all integers
+// is at least √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive
+// terms that begins with 1. [CKS20] Proposition 25 gives a bound of the same kind.
 //
 // Loss: the keys that both neighbours have are decided from counts with Gaussian noise: ρ by
 // [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person, of k
