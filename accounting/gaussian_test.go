@@ -82,6 +82,9 @@ func TestNoiseIsDrawnAsTheBudgetsWant(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range forecast {
+			if f.Rounded != c.want {
+				t.Errorf("%s: the forecast says rounded %v", c.name, f.Rounded)
+			}
 			after := f.before
 			after.Plus(&privacy.Amount{Tally: privacy.TallyOf(charges[0].Loss), Curve: privacy.CurveOf(charges[0].Rounded)})
 			if c.want && f.Budget.Gaussian && f.AfterRho != f.Budget.RemainingRho(&after, privacy.Tally{}) {

@@ -52,6 +52,10 @@ func TestGaussianAccount(t *testing.T) {
 		_, err := ann.try(fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%v) SET_VAR(dp_delta=1e-5) */ COUNT(DISTINCT id) FROM d.p WHERE x > %d", epsilon, n))
 		return err
 	}
+	const noise = "noise  rounded normal in the place of discrete-gaussian, for a gaussian account"
+	if got := fmt.Sprint(ann.query("EXPLAIN SELECT COUNT(*) FROM d.p")); !strings.Contains(got, noise) {
+		t.Errorf("EXPLAIN says nothing of the noise: %s", got)
+	}
 	left := float(t, value("remaining_epsilon"))
 	if ask(left*1.01, 1) == nil {
 		t.Errorf("a hundredth more than %v was granted", left)
@@ -64,5 +68,8 @@ func TestGaussianAccount(t *testing.T) {
 	}
 	if got := value("accounting"); got != "zcdp" {
 		t.Errorf("accounting %s", got)
+	}
+	if got := fmt.Sprint(ann.query("EXPLAIN SELECT COUNT(*) FROM d.p")); strings.Contains(got, noise) {
+		t.Errorf("EXPLAIN still has it: %s", got)
 	}
 }
