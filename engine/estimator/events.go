@@ -32,7 +32,7 @@ func Events(e Estimator) []privacy.Event {
 // numbers, which are post-processing of the Gaussian mechanism. One event of noise and choices that
 // share a loss says so. What else is in Events stays.
 func RoundedEvents(e Estimator) []privacy.Event {
-	events := slices.Clone(Events(e))
+	events, steps := slices.Clone(Events(e)), e.Steps()
 	shared := func(s Step) bool {
 		return s.Epsilon == 0 && (s.Mechanism == DiscreteGaussian || s.Mechanism == Exponential)
 	}
@@ -40,7 +40,7 @@ func RoundedEvents(e Estimator) []privacy.Event {
 		switch x := &events[i]; {
 		case x.Kind == privacy.DiscreteGaussian:
 			x.Kind = privacy.Gaussian
-		case x.Kind == privacy.ZCDP && x.Epsilon == 0 && all(e.Steps(), shared):
+		case x.Kind == privacy.ZCDP && x.Epsilon == 0 && len(steps) > 0 && all(steps, shared):
 			x.Kind = privacy.NoiseAndChoices
 		}
 	}
