@@ -72,6 +72,11 @@ func TestKnownMechanismsKeepTheirLaw(t *testing.T) {
 	}
 }
 
+// noisy is an estimator that says that it draws noise alone.
+type noisy struct{ stepped }
+
+func (noisy) NoiseAlone() {}
+
 // TestRoundedEvents: with rounded noise the same losses have a μ, where all that they are made of is
 // known; a loss of unknown mechanisms, or of none that are listed, has none.
 func TestRoundedEvents(t *testing.T) {
@@ -83,8 +88,8 @@ func TestRoundedEvents(t *testing.T) {
 		steps []estimator.Step
 		want  []privacy.EventKind
 	}{
-		{"noise", []estimator.Step{gaussian, gaussian}, []privacy.EventKind{privacy.Gaussian}},
-		{"noise and a choice", []estimator.Step{gaussian, choice}, []privacy.EventKind{privacy.Exponential, privacy.Gaussian}},
+		{"noise on this course", []estimator.Step{gaussian, gaussian}, []privacy.EventKind{privacy.NoiseAndChoices}},
+		{"noise and a choice", []estimator.Step{gaussian, choice}, []privacy.EventKind{privacy.Exponential, privacy.NoiseAndChoices}},
 		{"a shared loss", []estimator.Step{gaussian, shared}, []privacy.EventKind{privacy.NoiseAndChoices}},
 		{"no steps", nil, []privacy.EventKind{privacy.ZCDP}},
 		{"an unknown one", []estimator.Step{gaussian, unknowns[0]}, []privacy.EventKind{privacy.ZCDP}},
@@ -101,6 +106,10 @@ func TestRoundedEvents(t *testing.T) {
 		if !reflect.DeepEqual(kinds, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, kinds, c.want)
 		}
+	}
+	alone := noisy{stepped{loss: loss, steps: []estimator.Step{gaussian, gaussian}}}
+	if got := estimator.RoundedEvents(alone); len(got) != 1 || got[0].Kind != privacy.Gaussian {
+		t.Errorf("noise alone: %+v", got)
 	}
 	pure := stepped{loss: privacy.PureLoss(0.5), steps: []estimator.Step{{Mechanism: estimator.DiscreteLaplace, Epsilon: 0.5}}}
 	if got := estimator.RoundedEvents(pure); !reflect.DeepEqual(got, pure.Events()) {
