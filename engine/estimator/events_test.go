@@ -77,8 +77,8 @@ type noisy struct{ stepped }
 
 func (noisy) NoiseAlone() {}
 
-// TestRoundedEvents: with rounded noise the same losses have a μ, where all that they are made of is
-// known; a loss of unknown mechanisms, or of none that are listed, has none.
+// TestRoundedEvents: with rounded noise the same losses have a μ, where all that they are made of
+// is known; a loss of unknown mechanisms, or of none that are listed, has none.
 func TestRoundedEvents(t *testing.T) {
 	gaussian, choice := estimator.Step{Mechanism: estimator.DiscreteGaussian, Rho: 0.25}, estimator.Step{Mechanism: estimator.Exponential, Rho: 0.25}
 	shared := estimator.Step{Mechanism: estimator.Exponential} // whose loss others cover
