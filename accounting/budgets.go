@@ -17,7 +17,9 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	b.Order = b.ChooseOrder()
+	if b.Order = b.ChooseOrder(); b.Gaussian && b.Order == 0 {
+		return invalid.New("a gaussian account wants a smaller epsilon or a larger delta, have %v and %v", float64(b.Epsilon), float64(b.Delta))
+	}
 	// Check has parsed it: now in its one spelling
 	b.Window, _ = budget.ParseWindow(string(b.Window))
 	return l.record(ctx, &record.Record{Kind: record.SetBudget, Principal: b.SetBy, Budget: b})

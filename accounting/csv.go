@@ -16,7 +16,7 @@ import (
 var csvHeader = []string{
 	"id", "at", "kind", "principal", "roles", "account_type", "account", "table", "rho", "pure_epsilon", "delta_event", "delta_tv",
 	"remaining_all", "remaining_own", "remaining_all_rho", "remaining_own_rho", "outcome", "replay_of", "digest", "mechanisms",
-	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order", "remark",
+	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order", "remark", "accounting",
 }
 
 var csvColumn = func() map[string]int {
@@ -96,6 +96,9 @@ func (e *Entry) csvRow(row []string, c *EntryCharge) {
 		set("delta", strconv.FormatFloat(float64(b.Delta), 'g', -1, 64))
 		set("window", string(b.Window))
 		set("renyi_order", csvNumber(b.Order))
+		if e.Kind == SetBudgetEntry {
+			set("accounting", b.Kind())
+		}
 		set("reason", b.Reason)
 	}
 }

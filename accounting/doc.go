@@ -42,7 +42,7 @@
 //	                 ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
 //	2 outcomes       list of {record of the charge u64, outcome u8}
 //	3 note           kind, text
-//	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window, and the Rényi order f64 where it has one
+//	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window, the Rényi order f64 where it has one, and 1 where the account is a Gaussian one
 //	5 remove budget  account, entity u8, principal, reason
 //	6 reset budget   account, entity u8, principal, reason
 //	7 replay         statement, digest, record of the charge u64 (0: not known), accounts (list of strings)

@@ -30,6 +30,7 @@ type Forecast struct {
 	RemainingRho privacy.Rho
 	AfterRho     privacy.Rho
 	Fits         bool
+	Rounded      bool // as in Receipt
 	// how many such charges in a row fit in the current window, at most MaxForecast
 	Queries int
 
@@ -45,6 +46,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	if err := req.check(); err != nil {
 		return nil, err
 	}
+	charges, rounded := l.drawn(principal, roleHolders(roles), charges)
 	type pending struct {
 		Forecast
 		before, loss privacy.Amount
@@ -81,6 +83,7 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 	out := make([]Forecast, len(list))
 	for i := range list {
 		out[i] = list[i].Forecast
+		out[i].Rounded = rounded
 		out[i].weigh(&list[i].before, &list[i].loss)
 	}
 	return out, nil

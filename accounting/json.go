@@ -99,6 +99,9 @@ func budgetJSON(b []byte, x *budget.Budget) []byte {
 	b = jsonNumber(b, "delta", float64(x.Delta))
 	b = jsonField(b, "window", string(x.Window))
 	b = jsonNumber(b, "renyi_order", x.Order)
+	if x.Gaussian {
+		b = append(b, `,"gaussian":true`...)
+	}
 	return append(jsonField(b, "reason", x.Reason), '}')
 }
 

@@ -127,7 +127,10 @@ func charge(l *Ledger, workers int) privacy.Rho {
 				fmt.Printf("try %d\n", n)
 				receipt, err := l.Reserve(context.Background(), Request{
 					Principal: fmt.Sprintf("p%d@%%", w), Statement: strings.Repeat("SELECT ", r.IntN(60)),
-					Charges: []Charge{{Account: "t", Loss: privacy.Loss{Rho: privacy.Rho(n), Pure: privacy.Pure(n)}}, {Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.Rho(n)}}},
+					Charges: []Charge{
+						{Account: "t", Loss: privacy.Loss{Rho: privacy.Rho(n), Pure: privacy.Pure(n)}, Rounded: []privacy.Event{}},
+						{Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.Rho(n)}, Rounded: []privacy.Event{{Kind: privacy.Gaussian, Rho: privacy.Rho(n), Count: 1}}},
+					},
 				})
 				if errors.Is(err, ErrUnavailable) {
 					stays(l, err)

@@ -95,7 +95,19 @@ func TestBudgetRecords(t *testing.T) {
 			t.Errorf("order %v is taken", order)
 		}
 	}
-	r.Budget.Order, r.Budget.Delta = 28, 0
+	r.Budget.Order, r.Budget.Gaussian = 28, true
+	encoded := r.Encode(nil)
+	if got, err := record.Decode(encoded); err != nil || got.Budget != r.Budget {
+		t.Errorf("a Gaussian account: %+v, %v", got, err)
+	}
+	for name, bad := range map[string][]byte{
+		"a mark of 0": append(encoded[:len(encoded)-1:len(encoded)-1], 0), "a mark of 2": append(encoded[:len(encoded)-1:len(encoded)-1], 2), "two marks": append(encoded[:len(encoded):len(encoded)], 1),
+	} {
+		if _, err := record.Decode(bad); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+	r.Budget.Gaussian, r.Budget.Delta = false, 0
 	if _, err := record.Decode(r.Encode(nil)); err == nil {
 		t.Error("a pure budget has an order")
 	}

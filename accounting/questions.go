@@ -26,7 +26,7 @@ func (s *Status) Questions(b *BudgetStatus, of DefaultLoss) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return b.Holds(&b.spent, new(privacy.Amount).With(loss)), true
+	return b.Holds(&b.spent, b.Typical(loss)), true
 }
 
 // Questions returns how many statements of the default loss fit before the charge that is forecast,
@@ -39,5 +39,5 @@ func (f *Forecast) Questions(of DefaultLoss) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return f.Budget.Holds(&f.before, new(privacy.Amount).With(loss)), true
+	return f.Budget.Holds(&f.before, f.Budget.Typical(loss)), true
 }

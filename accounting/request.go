@@ -31,12 +31,18 @@ type Charge struct {
 	Table   string // schema.table for messages; empty for an entity
 	Loss    privacy.Loss
 	Events  []privacy.Event // what Loss is the sum of, in the order of the mechanisms
+	// Rounded are the same events where Gaussian noise is drawn as rounded normal numbers, which a
+	// Gaussian account wants; nil: the caller cannot draw it so.
+	Rounded []privacy.Event
 }
 
 // Receipt says that a charge is durable.
 type Receipt struct {
 	ID uint64    // of the charge's record
 	At time.Time // when it was made
+	// Rounded says that Charge.Rounded is what was charged: all Gaussian noise of the statement has
+	// to be drawn as rounded normal numbers.
+	Rounded bool
 }
 
 // check refuses a request that no account could book.
@@ -65,7 +71,7 @@ func (r *Request) check() error {
 		if err := c.Loss.Check(); err != nil {
 			return err
 		}
-		for _, e := range c.Events {
+		for _, e := range slices.Concat(c.Events, c.Rounded) {
 			if err := e.Check(); err != nil {
 				return err
 			}

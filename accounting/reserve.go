@@ -29,12 +29,15 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	r := &record.Record{
 		Kind: record.Charge, Principal: req.Principal, Weighed: make(chan struct{}),
 		Statement: budget.Clip(req.Statement), Digest: budget.Clip(req.Digest), Mechanisms: budget.Clip(req.Mechanisms),
-		Roles: roleHolders(req.Roles), Charges: merge(req.Charges),
+		Roles: roleHolders(req.Roles),
 	}
+	charges, rounded := l.drawn(req.Principal, r.Roles, req.Charges)
+	r.Charges = merge(charges)
 	receipt, b, err := l.book(r)
 	if err != nil {
 		return Receipt{}, err
 	}
+	receipt.Rounded = rounded
 	if err := l.wait(ctx, b); err != nil {
 		switch ctx.Err() {
 		case context.Canceled:
@@ -55,6 +58,31 @@ func (l *Ledger) book(r *record.Record) (Receipt, *batch, error) {
 	}
 	weigh(r)
 	return Receipt{ID: id, At: r.At}, b, l.at("booked")
+}
+
+// drawn returns the charges as they are where Gaussian noise is drawn by the law that is best for
+// their budgets, and whether that is rounded normal numbers: where one of the budgets is a Gaussian
+// account, and the caller can draw them for all of the charges. The events say which law it is, so
+// that the filter counts it right whatever the budgets are by the time it is asked.
+func (l *Ledger) drawn(principal string, roles []string, charges []Charge) (as []Charge, rounded bool) {
+	for _, c := range charges {
+		if c.Rounded == nil {
+			return charges, false
+		}
+	}
+	l.mu.Lock()
+	wanted := slices.ContainsFunc(charges, func(c Charge) bool {
+		return slices.ContainsFunc(l.state.Caps(c.Account, c.Entity, principal, roles), func(b *budget.Budget) bool { return b.Gaussian })
+	})
+	l.mu.Unlock()
+	if !wanted {
+		return charges, false
+	}
+	as = slices.Clone(charges)
+	for i := range as {
+		as[i].Events = as[i].Rounded
+	}
+	return as, true
 }
 
 func (l *Ledger) admit(r *record.Record) (uint64, *batch, error) {

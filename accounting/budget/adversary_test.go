@@ -164,3 +164,59 @@ func TestAdversaryOfTheFilter(t *testing.T) {
 		})
 	}
 }
+
+// normalMove is normal noise of which the logarithm of the quotient is told to the nearest step,
+// with μ² = n steps.
+func normalMove(n int) move {
+	mu2 := float64(n) * moveStep
+	below := func(x float64) float64 { return math.Erfc((mu2/2-x)/math.Sqrt(2*mu2)) / 2 }
+	var at []int
+	var p []float64
+	for reach, k := int(8*math.Sqrt(mu2)/moveStep), 0; len(at) <= 2*reach; k++ {
+		place := k - reach
+		at = append(at, place)
+		p = append(p, below((float64(place)+0.5)*moveStep)-below((float64(place)-0.5)*moveStep))
+	}
+	return moveOf(privacy.Event{Kind: privacy.Gaussian, Rho: privacy.RhoOf(mu2 / 2), Count: 1}, at, p)
+}
+
+// TestAdversaryOfTheGaussianAccount is TestAdversaryOfTheFilter for a Gaussian account. Noise alone
+// reaches most of its share of δ, so the test is close; telling to the nearest step moves what is
+// reached by a hundredth.
+func TestAdversaryOfTheGaussianAccount(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name           string
+		epsilon, delta float64
+		least          float64 // of δ that is reached
+		moves          []move
+	}{
+		{"noise", 1.5, 0.01, 0.65, []move{normalMove(1), normalMove(2)}},
+		{"noise of small delta", 2, 1e-4, 0.6, []move{normalMove(1), normalMove(3)}},
+		{"coins and noise", 1.5, 0.01, 0.1, []move{coinMove(16), coinMove(8), normalMove(1)}},
+		{"choices and noise", 1.5, 0.01, 0.1, []move{choiceMove(4, 16), choiceMove(8, 16), choiceMove(12, 16), normalMove(2)}},
+		{"discrete noise beside", 1.5, 0.01, 0.1, []move{normalMove(2), gaussianMove(1, false), gaussianMove(1, true)}},
+		{"noise that fails", 1, 0.02, 0.3, []move{
+			normalMove(1), leakMove(privacy.Loss{DeltaEvent: 0.0006}, 0.0006), leakMove(privacy.Loss{DeltaTV: 0.0001}, 0.0001)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := gaussianAccount(privacy.Epsilon(c.epsilon), privacy.Delta(c.delta))
+			a := &adversary{epsilon: c.epsilon, moves: c.moves, reach: 400, grants: b.Fits}
+			got := a.wins()
+			a.grants = func(spent *privacy.Amount) bool {
+				half, ok := spent.Curve.GDP()
+				x := b.shares()
+				return ok && x.slack(spent.Loss()) && privacy.GaussianDelta(half/2, b.Epsilon) <= b.part(gaussianShare)
+			}
+			loose := a.wins()
+			t.Logf("δ = %.3g of %.3g; with twice the μ² %.3g", got, c.delta, loose)
+			if got > c.delta || got < c.least*c.delta {
+				t.Errorf("the adversary reaches δ = %v of %v", got, c.delta)
+			}
+			if loose <= c.delta {
+				t.Errorf("with twice the μ² it reaches %v: the test says little", loose)
+			}
+		})
+	}
+}

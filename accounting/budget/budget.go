@@ -35,10 +35,13 @@ type Budget struct {
 	Window Window
 	// Order is the Rényi order of the filter's test, chosen by the ledger when the budget is made;
 	// 0: none, see boxes.
-	Order  float64
-	Reason string // why it was set, for the record
-	SetBy  string
-	SetAt  time.Time
+	Order float64
+	// Gaussian says that the account is a Gaussian one: besides the other tests, charges fit whose
+	// μ² add up to what the exact curve of Gaussian noise allows. It wants an Order.
+	Gaussian bool
+	Reason   string // why it was set, for the record
+	SetBy    string
+	SetAt    time.Time
 }
 
 // Check refuses a budget that means nothing and says what would be right.
@@ -70,6 +73,9 @@ func (b Budget) Check() error {
 		return invalid.New("budget delta is NaN: want a number of at least 0 and below 1, for example 1e-6")
 	case d < 0 || d >= 1:
 		return invalid.New("budget delta: want a number of at least 0 and below 1, for example 1e-6, have %v", d)
+	}
+	if b.Gaussian && (b.Rho > 0 || d == 0) {
+		return invalid.New("a gaussian account wants an epsilon and a delta above 0, for example 1 and 1e-6")
 	}
 	if _, err := ParseWindow(string(b.Window)); err != nil {
 		return err

@@ -18,6 +18,9 @@
 // approximate zCDP. docs/proofs/filter.md has the argument in full, how the order is chosen, and
 // how much of an exact composition it admits.
 //
+// A Gaussian account has one more test, of the sum of μ² of Gaussian differential privacy at the
+// exact curve of Gaussian noise, and other shares of δ: gaussian.go.
+//
 // A budget without an order, one that was made before there were any, has caps on Σρ and on both δ
 // instead:
 //

@@ -57,6 +57,9 @@ func (b *Budget) Fits(spent *privacy.Amount) bool {
 	if l.IsPure() && l.Pure <= privacy.PureWithin(b.Epsilon) && l.DeltaEvent == 0 && l.DeltaTV == 0 {
 		return true
 	}
+	if b.Gaussian && b.takesGaussian(spent) {
+		return true
+	}
 	if b.Order > 0 {
 		r := b.rule()
 		return r.takes(spent)

@@ -18,10 +18,17 @@ type rule struct {
 
 // shares returns the parts of δ under a rule: 25/32 for the conversion, 3/16 for events, which
 // selected keys have, and 1/32 for δ_tv, which counts 1+e^ε times. They are rounded down, so that
-// they add up to at most δ.
+// they add up to at most δ. Those of a Gaussian account leave gaussianShare.
 func (b *Budget) shares() box {
-	part := func(f float64) privacy.Delta { return privacy.Delta(math.Nextafter(float64(b.Delta)*f, 0)) }
-	return box{b.Epsilon, part(25. / 32), part(3. / 16), part(1. / 32)}
+	if b.Gaussian {
+		return box{b.Epsilon, b.part(2. / 32), b.part(3. / 32), b.part(1. / 32)}
+	}
+	return box{b.Epsilon, b.part(25. / 32), b.part(3. / 16), b.part(1. / 32)}
+}
+
+// part returns a share of δ, rounded down.
+func (b *Budget) part(f float64) privacy.Delta {
+	return privacy.Delta(math.Nextafter(float64(b.Delta)*f, 0))
 }
 
 // SlackShares returns the parts of δ that the budget has for both kinds of slack.
@@ -40,6 +47,11 @@ func (b *Budget) SlackShares() (event, tv privacy.Delta) {
 // without an order have for the conversion.
 const keptGaussian = 0.99
 
+// keptBeside is how much of the ρ that the rule of a Gaussian account allows at its best order the
+// chosen one leaves to Gaussian noise alone. The rule is for what is mixed; Gaussian noise has a
+// test of its own.
+const keptBeside = 0.95
+
 // orderBits is how many significant bits β has, so that 1+β is exact.
 const orderBits = 12
 
@@ -54,6 +66,9 @@ func (b *Budget) ChooseOrder() float64 {
 	}
 	want := keptGaussian * privacy.RhoFor(b.Epsilon, b.Delta/2).Float()
 	best := privacy.RhoFor(b.Epsilon, x.conversion)
+	if b.Gaussian {
+		want = keptBeside * best.Float()
+	}
 	if want == 0 || best == 0 {
 		return 0
 	}

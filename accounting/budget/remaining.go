@@ -55,7 +55,7 @@ func (b *Budget) RemainingRho(spent *privacy.Amount, pending privacy.Tally) priv
 		}
 	case b.Order > 0:
 		if r := b.rule(); r.slack(l) {
-			return r.rho(&sum)
+			return max(r.rho(&sum), b.gaussianRho(&sum))
 		}
 	default:
 		for _, x := range b.boxes() {

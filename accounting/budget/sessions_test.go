@@ -114,8 +114,13 @@ func (s *session) delta(law func(eps float64) lossLaw, n int) float64 {
 }
 
 // admits returns how many queries of a session a budget answers.
-func (s *session) admits(b *Budget, kind privacy.EventKind) (n int) {
-	gaussian := privacy.Event{Kind: privacy.DiscreteGaussian, Rho: privacy.RhoOf(s.rho), Count: 1}
+func (s *session) admits(b *Budget, kind privacy.EventKind) int {
+	return s.admitsOf(b, kind, privacy.DiscreteGaussian)
+}
+
+// admitsOf is admits with Gaussian noise of some law.
+func (s *session) admitsOf(b *Budget, kind, noise privacy.EventKind) (n int) {
+	gaussian := privacy.Event{Kind: noise, Rho: privacy.RhoOf(s.rho), Count: 1}
 	var spent privacy.Amount
 	for n < 1000 {
 		e := gaussian

@@ -29,6 +29,24 @@ func (b *Budget) Promise() (privacy.Epsilon, privacy.Delta) {
 	return eps, privacy.Delta(roundup.Add(float64(BoundDelta), roundup.Mul(roundup.Add(1, roundup.Exp(float64(eps))), float64(b.Delta))))
 }
 
+// The kinds of accounts, by what adds up in them.
+const (
+	ZCDPAccount     = "zcdp"     // ρ, beside other noise at a Rényi order
+	PureAccount     = "pure"     // ε
+	GaussianAccount = "gaussian" // μ², or else as in a zCDP account
+)
+
+// Kind returns which of the kinds of accounts the budget is.
+func (b *Budget) Kind() string {
+	switch {
+	case b.Gaussian:
+		return GaussianAccount
+	case b.IsPure():
+		return PureAccount
+	}
+	return ZCDPAccount
+}
+
 // IsPure reports whether only charges with a pure ε fit a budget. One in ρ with δ = 0 takes every
 // charge without slack.
 func (b *Budget) IsPure() bool { return b != nil && b.Rho == 0 && b.Delta == 0 }

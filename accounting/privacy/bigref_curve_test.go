@@ -111,6 +111,7 @@ func refDivergence(e Event, beta float64) *big.Float {
 type refCurve struct {
 	rho, pure *big.Float
 	k         [len(curveOrders)]*big.Float // β·d of the events with a pure ε
+	half      Rho                          // of their GDP, which is exact
 }
 
 func refCurveOf(events []Event) refCurve {
@@ -120,6 +121,9 @@ func refCurveOf(events []Event) refCurve {
 	}
 	for _, e := range events {
 		n := bigref.Of(float64(e.Count))
+		for range e.Count {
+			c.half = c.half.Add(e.gdp())
+		}
 		if e.Epsilon == 0 {
 			c.rho = bigref.Add(c.rho, bigref.Mul(n, brho(e.Rho)))
 			continue

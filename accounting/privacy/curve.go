@@ -49,14 +49,12 @@ func (d divergence) floatUp() float64 {
 type Curve struct {
 	rho   Rho
 	other [len(curveOrders)]divergence // at curveOrders; the last is the pure ε
+	gdp   Rho                          // μ²/2 of all events, see Event.gdp
 }
 
 // Add returns the curve of doing both.
 func (c Curve) Add(d Curve) Curve {
-	c.rho = c.rho.Add(d.rho)
-	for i := range c.other {
-		c.other[i] = c.other[i].add(d.other[i])
-	}
+	c.Plus(&d)
 	return c
 }
 
@@ -71,7 +69,7 @@ func CurveOf(events []Event) Curve {
 
 // Curve returns the curve of all runs of the event.
 func (e Event) Curve() Curve {
-	var c Curve
+	c := Curve{gdp: Rho(times(uint64(e.gdp()), uint64(e.Count)))}
 	switch {
 	case e.Kind == Threshold:
 	case e.Epsilon == 0:
@@ -84,26 +82,51 @@ func (e Event) Curve() Curve {
 	return c
 }
 
-// append encodes the curve: ρ as uvarint, then 0, or 1 and the others as u64.
+// What an encoded curve has besides ρ.
+const (
+	withOther = 1 << iota
+	withGDP
+)
+
+// append encodes the curve: ρ as uvarint, then a byte that says what follows, the others as u64 and
+// the GDP as uvarint. One that is not bounded is not written, and neither is one of no event: so a
+// curve that was written before GDP was kept reads as one that is not bounded.
 func (c Curve) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.rho))
-	if c.other == (Curve{}).other {
-		return append(b, 0)
+	has := byte(0)
+	if c.other != (Curve{}).other {
+		has |= withOther
 	}
-	b = append(b, 1)
-	for _, d := range c.other {
-		b = binary.BigEndian.AppendUint64(b, uint64(d))
+	if c != (Curve{}) && c.gdp != unboundedGDP {
+		has |= withGDP
+	}
+	b = append(b, has)
+	if has&withOther != 0 {
+		for _, d := range c.other {
+			b = binary.BigEndian.AppendUint64(b, uint64(d))
+		}
+	}
+	if has&withGDP != 0 {
+		b = binary.AppendUvarint(b, uint64(c.gdp))
 	}
 	return b
 }
 
-// curve is Curve.append's inverse.
+// readCurve is Curve.append's inverse.
 func readCurve(d *codec.Decoder) Curve {
 	c := Curve{rho: Rho(d.Uvarint())}
-	if d.Bool() {
+	has := d.Byte()
+	d.Bad = d.Bad || has&^(withOther|withGDP) != 0
+	if has&withOther != 0 {
 		for i := range c.other {
 			c.other[i] = divergence(d.Uint64())
 		}
+	}
+	switch {
+	case has&withGDP != 0:
+		c.gdp = Rho(d.Uvarint())
+	case c != (Curve{}):
+		c.gdp = unboundedGDP
 	}
 	return c
 }

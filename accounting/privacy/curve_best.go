@@ -15,6 +15,8 @@ const (
 	BySum   Conversion = "sum"   // the same where some events have slack: the sums of ε and of δ
 	ByZCDP  Conversion = "zcdp"  // of the sum of ρ
 	ByRenyi Conversion = "renyi" // of the sum of the Rényi divergences of the events
+	// of the sum of the μ² of the events, where all are Gaussian noise or have a μ as well
+	ByGaussian Conversion = "gaussian"
 )
 
 // BestEpsilon returns the least ε for which one of the conversions gives (ε, δ)-DP of what was
@@ -30,6 +32,7 @@ func BestEpsilon(l Loss, c Curve, delta Delta) (Epsilon, Conversion) {
 		{epsilonOf(l.law(), l, delta), ByZCDP},
 		{c.sumAt(l, delta), BySum},
 		{c.renyiAt(l, delta), ByRenyi},
+		{c.gaussianAt(l, delta), ByGaussian},
 	} {
 		if x.eps < best {
 			best, by = x.eps, x.by

@@ -20,7 +20,7 @@ var CurvesPrint = sync.OnceValue(func() [sha256.Size]byte {
 		{Kind: Laplace, Epsilon: 1 << 38, Count: 1}, {Kind: Laplace, Epsilon: 1 << 42, Count: 7},
 		{Kind: DiscreteLaplace, Epsilon: 1 << 39, Steps: 1, Count: 1}, {Kind: DiscreteLaplace, Epsilon: 1 << 41, Steps: 9, Count: 2},
 		{Kind: Exponential, Epsilon: 1 << 39, Count: 1}, {Kind: RandomizedResponse, Epsilon: 1 << 40, Count: 1},
-		{Kind: Threshold, DeltaEvent: 1e-9, Count: 1},
+		{Kind: Threshold, DeltaEvent: 1e-9, Count: 1}, {Kind: NoiseAndChoices, Rho: 1 << 33, Count: 3},
 	} {
 		h.Write(e.Curve().append(nil))
 	}

@@ -147,6 +147,11 @@ func refBest(l Loss, c refCurve, eps float64) *big.Float {
 	if x := refDeltaZ(l.Rho, eps); x.Cmp(z) < 0 {
 		z = x
 	}
+	if c.half > 0 && c.half < unboundedGDP {
+		if x := refGaussian(c.half, eps); x.Cmp(z) < 0 {
+			z = x
+		}
+	}
 	return bigref.Add(z, refDelta(Loss{DeltaEvent: l.DeltaEvent, DeltaTV: l.DeltaTV}, eps))
 }
 
@@ -195,7 +200,7 @@ func TestBestEpsilonNeverBelowReference(t *testing.T) {
 			t.Errorf("%+v at delta %v: epsilon %v by %s is not tight: %s", events, d, got, by, want.Text('g', 20))
 		}
 	}
-	for _, by := range []Conversion{ByPure, BySum, ByZCDP, ByRenyi} {
+	for _, by := range []Conversion{ByPure, BySum, ByZCDP, ByRenyi, ByGaussian} {
 		if seen[by] == 0 {
 			t.Errorf("no case is best by %s: %v", by, seen)
 		}

@@ -39,12 +39,19 @@
 // (of Gaussian noise it is), for all α; and d(α) of the others on a grid of orders, with α = ∞,
 // where it is the sum of their ε. All of it is rounded up.
 //
-// [BestEpsilon] is the least ε of four conversions. Each holds for what was run, so the least does.
+// A curve also has the GDP of its events, μ²/2 in fixed point, as long as each has one
+// (gaussian.go): noise that was drawn as rounded normal numbers has its ρ, and choices and what is
+// pure π/2 times theirs. Adaptive runs add μ² up.
+//
+// [BestEpsilon] is the least ε of five conversions. Each holds for what was run, so the least does.
 //
 //   - pure: the sum of ε, where there is no slack; P <= e^ε·Q holds for every outcome.
+//
 //   - zcdp: [EpsilonOf], of the sum of ρ.
+//
 //   - sum: where all events are pure inside their events of probability 1−δ_event, the sum of
 //     their ε at δ = Σδ_event + (1+e^ε)·Σδ_tv. That is the paragraph above with δ_z = 0.
+//
 //   - renyi: at each order α, δ_z is e^((α−1)(αρ+d(α)−ε))·(1−1/α)^α/(α−1) [CKS20, Proposition 12],
 //     the least over all α. Between two orders of the grid (α−1)·d(α) is at most its chord: for
 //     one pair of laws it is ln Σ P^α·Q^(1−α), the logarithm of a sum of exponentials of α, which
@@ -52,11 +59,15 @@
 //     d(α) is at most d(∞). Slack enters as above: each order has a bound of its own inside the
 //     same events.
 //
+//   - gaussian: the exact curve of the sum of μ², where all events have a μ [GaussianDelta]. Slack
+//     enters as above.
+//
 // It tells what was spent, had the mechanisms and their parameters been fixed beforehand. Of a
 // dialogue that lets earlier answers choose them the promise is the filter's, at the budget.
 //
 // # Sources
 //
-// [BS16] Bun, Steinke, arXiv 1605.02065. [CKS20] Canonne, Kamath, Steinke, arXiv 2004.00010. [CR21]
-// Cesar, Rogers, arXiv 2004.07223. [KOV15] Kairouz, Oh, Viswanath, arXiv 1311.0776.
+// [BS16] Bun, Steinke, arXiv 1605.02065. [DRS22] Dong, Roth, Su, arXiv 1905.02383. [CKS20]
+// Canonne, Kamath, Steinke, arXiv 2004.00010. [CR21] Cesar, Rogers, arXiv 2004.07223. [KOV15]
+// Kairouz, Oh, Viswanath, arXiv 1311.0776.
 package privacy

@@ -16,6 +16,7 @@ const (
 	// Rho: ρ-zCDP and nothing more is known; with Epsilon, the run is (ε, 0)-DP as well
 	ZCDP EventKind = iota + 1
 	// Rho: Gaussian noise on a statistic of ℓ2 sensitivity σ·√2ρ
+	// that was not discretised or was by post-processing, as rounding is
 	Gaussian
 	DiscreteGaussian // Rho: discrete Gaussian noise [CKS20], the same
 	// Epsilon: Laplace noise of scale Δ₁/ε, one number or a vector of ℓ1 sensitivity Δ₁
@@ -28,6 +29,9 @@ const (
 	RandomizedResponse
 	// DeltaEvent alone: what noise passes a threshold although nobody but the unit is there
 	Threshold
+	// Rho: Gaussian noise and choices of a bounded range, which share ρ in whatever way, for each
+	// pair of neighbours in another one
+	NoiseAndChoices
 )
 
 // kinds gives the words that the ledger shows, and what an event of the kind has.
@@ -43,6 +47,7 @@ var kinds = [...]struct {
 	Exponential:        {"exponential", false, true},
 	RandomizedResponse: {"randomized-response", false, true},
 	Threshold:          {"threshold", false, false},
+	NoiseAndChoices:    {"noise-and-choices", true, false},
 }
 
 // String returns the word that the ledger shows.

@@ -78,6 +78,10 @@ func readBudget(d *codec.Decoder, r *Record) {
 			b.Order = d.Float()
 			d.Bad = d.Bad || !b.HasOrder()
 		}
+		if d.Left() { // only a Gaussian account says that it is one
+			b.Gaussian = d.Bool()
+			d.Bad = d.Bad || !b.Gaussian
+		}
 		d.Bad = d.Bad || b.Check() != nil
 	}
 }

@@ -121,6 +121,9 @@ func (r *Record) Encode(b []byte) []byte {
 			if r.Budget.Order > 0 {
 				b = codec.AppendFloat(b, r.Budget.Order)
 			}
+			if r.Budget.Gaussian {
+				b = codec.AppendBool(b, true)
+			}
 		}
 	}
 	return b

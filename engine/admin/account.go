@@ -76,7 +76,7 @@ func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus) sql.
 		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), nil, nil,
 		nil, b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
-		nil, nil, nil,
+		nil, nil, nil, b.Kind(),
 	}
 	row[11], row[12] = spentEpsilon(b)
 	if b.Rho == 0 {

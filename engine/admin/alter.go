@@ -44,7 +44,21 @@ func (a *Admin) alterBudget(ctx *sql.Context, args []string) ([]sql.Row, error) 
 }
 
 // budgetParts are the keys of the JSON object.
-const budgetParts = `of "epsilon", "rho", "delta" and "window"`
+const budgetParts = `of "epsilon", "rho", "delta", "window" and "account"`
+
+// accountPart is the key of the kind of account.
+const accountPart = "account"
+
+// gaussian reads whether the kind of account is the Gaussian one.
+func gaussian(value any) (bool, error) {
+	switch value {
+	case budget.GaussianAccount:
+		return true, nil
+	case budget.ZCDPAccount:
+		return false, nil
+	}
+	return false, badPart(accountPart)
+}
 
 // parts reads the JSON object of what to change.
 func parts(text string) (map[string]any, error) {
@@ -72,6 +86,12 @@ func altered(b budget.Budget, change map[string]any) (budget.Budget, error) {
 		case key == "window" && isText:
 			b.Window = window(w)
 			continue
+		case key == accountPart:
+			var err error
+			if b.Gaussian, err = gaussian(value); err != nil {
+				return b, err
+			}
+			continue
 		case key == "window" || !isNumber:
 			return b, badPart(key)
 		}
@@ -98,14 +118,14 @@ func altered(b budget.Budget, change map[string]any) (budget.Budget, error) {
 
 func badPart(key string) error {
 	return refuse.New(refuse.Policy, "%q is no part of a budget, or has no such value.", cut(key)).
-		With(`Name some %s; the window is 'never', 'day', 'week' or 'month', and the others are numbers.`, budgetParts)
+		With(`Name some %s; the window is 'never', 'day', 'week' or 'month', the account 'gaussian' or 'zcdp', and the others are numbers.`, budgetParts)
 }
 
 // differences lists what is not as it was.
 func differences(before, after budget.Budget) []sql.Row {
 	var rows []sql.Row
 	b, a := budgetTexts(before), budgetTexts(after)
-	for i, part := range []string{"epsilon", "rho", "delta", "window"} {
+	for i, part := range []string{"epsilon", "rho", "delta", "window", accountPart} {
 		if b[i] != a[i] {
 			rows = append(rows, sql.Row{part, b[i], a[i]})
 		}
@@ -114,8 +134,8 @@ func differences(before, after budget.Budget) []sql.Row {
 }
 
 // budgetTexts shows the parts of a budget, nil what it has not.
-func budgetTexts(b budget.Budget) [4]any {
-	t := [4]any{nil, nil, shortest(float64(b.Delta)), string(b.Window)}
+func budgetTexts(b budget.Budget) [5]any {
+	t := [5]any{nil, nil, shortest(float64(b.Delta)), string(b.Window), b.Kind()}
 	if b.Rho > 0 {
 		t[1] = shortest(b.Rho.Float())
 	} else {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 // entityPrefix marks the target of a budget as an entity.
 const entityPrefix = "entity:"
 
-// setBudget sets a budget as a whole: target, principal, limit, delta, window and perhaps why. It
-// answers with how many questions that is.
+// setBudget sets a budget as a whole: target, principal, limit, delta, window, and perhaps why
+// and a JSON object with the kind of account. It answers with how many questions that is.
 func (a *Admin) setBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	b, err := a.holder(ctx, args[0], args[1])
 	if err != nil {
@@ -30,6 +31,21 @@ func (a *Admin) setBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	b.Window = window(args[4])
+	if text := optional(args, 6); text != "" {
+		options, err := parts(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range slices.Sorted(maps.Keys(options)) {
+			if key != accountPart {
+				return nil, refuse.New(refuse.Policy, "%q is no option of a budget.", cut(key)).
+					With(`Write '{"account": "gaussian"}' or '{"account": "zcdp"}'.`)
+			}
+			if b.Gaussian, err = gaussian(options[key]); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if err := a.put(ctx, b, optional(args, 5)); err != nil {
 		return nil, err
 	}

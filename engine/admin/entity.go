@@ -27,6 +27,6 @@ func entityRow(e accounting.EntityStatus) sql.Row {
 		float64(e.Epsilon), rhoLimit(e.Rho), float64(e.Delta), orNull(string(e.Window)),
 		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), epsilon, conversion,
 		nil, nil, nil, nil, nil, nil, nil, remark,
-		nil, nil, nil,
+		nil, nil, nil, nil,
 	}
 }

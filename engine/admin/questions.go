@@ -46,5 +46,5 @@ func (a *Admin) questions(h budget.Budget) []sql.Row {
 
 // capacity is how many charges of a loss a window of a budget holds.
 func capacity(b *budget.Budget, loss privacy.Loss) int {
-	return b.Holds(new(privacy.Amount), new(privacy.Amount).With(loss))
+	return b.Holds(new(privacy.Amount), b.Typical(loss))
 }

@@ -34,7 +34,7 @@ func (a *Admin) policyTables() []*table {
 			real("spent_rho"), real("spent_delta"), real("spent_pure_epsilon"), real("spent_epsilon"), text("conversion"),
 			real("remaining_epsilon"), real("remaining_rho"),
 			moment("window_start"), moment("window_end"), text("set_by"), moment("set_at"), text("reason"), text("remark"),
-			real("remaining_pure_epsilon"), real("renyi_order"), count("questions_left")),
+			real("remaining_pure_epsilon"), real("renyi_order"), count("questions_left"), text("accounting")),
 		newTable("domains", a.domains,
 			text("table_name"), text("column_name"), text("domain_type"), count("size"), text("domain")),
 		newTable("errors", errorRows,

@@ -128,6 +128,7 @@ func (b *Burn) Terms() string {
 var conversions = map[privacy.Conversion]string{
 	privacy.ByPure: "the sum of pure ε", privacy.BySum: "the sums of ε and δ",
 	privacy.ByZCDP: "the sum of ρ", privacy.ByRenyi: "the Rényi divergences of what ran",
+	privacy.ByGaussian: "the sum of μ² of what ran",
 }
 
 // Proven says the least ε that is proven of what was spent, as dp.budgets shows it; the filter

@@ -2,6 +2,7 @@ package estimator
 
 import (
 	"math"
+	"slices"
 
 	"scrim/accounting/privacy"
 )
@@ -25,6 +26,40 @@ func Events(e Estimator) []privacy.Event {
 		return x.Events()
 	}
 	return whole(e)
+}
+
+// NoiseAlone is an Estimator that draws nothing but Gaussian noise in a release that is not pure,
+// whatever the data and on every course that it may take.
+type NoiseAlone interface {
+	Estimator
+	NoiseAlone()
+}
+
+// RoundedEvents is Events where Gaussian noise is drawn by noise.Rounded: as rounded normal
+// numbers, which are post-processing of the Gaussian mechanism.
+//
+// Events may be noise of a ρ in the place of choices of that ρ which an estimator draws on another
+// course: at every Rényi order that is no less. As GDP it would be, since choices count π/2 times
+// their ρ. So only of an estimator that is NoiseAlone the events are Gaussian; of others noise, and
+// a loss whose steps are all noise and choices, counts as choices do.
+func RoundedEvents(e Estimator) []privacy.Event {
+	events, steps := slices.Clone(Events(e)), e.Steps()
+	noise := privacy.NoiseAndChoices
+	if _, ok := e.(NoiseAlone); ok {
+		noise = privacy.Gaussian
+	}
+	shared := func(s Step) bool {
+		return s.Epsilon == 0 && (s.Mechanism == DiscreteGaussian || s.Mechanism == Exponential)
+	}
+	for i := range events {
+		switch x := &events[i]; {
+		case x.Kind == privacy.DiscreteGaussian:
+			x.Kind = noise
+		case x.Kind == privacy.ZCDP && x.Epsilon == 0 && len(steps) > 0 && all(steps, shared):
+			x.Kind = privacy.NoiseAndChoices
+		}
+	}
+	return events
 }
 
 // whole is the declared loss as one event.

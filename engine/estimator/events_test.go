@@ -72,6 +72,51 @@ func TestKnownMechanismsKeepTheirLaw(t *testing.T) {
 	}
 }
 
+// noisy is an estimator that says that it draws noise alone.
+type noisy struct{ stepped }
+
+func (noisy) NoiseAlone() {}
+
+// TestRoundedEvents: with rounded noise the same losses have a μ, where all that they are made of
+// is known; a loss of unknown mechanisms, or of none that are listed, has none.
+func TestRoundedEvents(t *testing.T) {
+	gaussian, choice := estimator.Step{Mechanism: estimator.DiscreteGaussian, Rho: 0.25}, estimator.Step{Mechanism: estimator.Exponential, Rho: 0.25}
+	shared := estimator.Step{Mechanism: estimator.Exponential} // whose loss others cover
+	loss := privacy.Loss{Rho: privacy.RhoOf(0.5), DeltaTV: 1e-12}
+	for _, c := range []struct {
+		name  string
+		steps []estimator.Step
+		want  []privacy.EventKind
+	}{
+		{"noise on this course", []estimator.Step{gaussian, gaussian}, []privacy.EventKind{privacy.NoiseAndChoices}},
+		{"noise and a choice", []estimator.Step{gaussian, choice}, []privacy.EventKind{privacy.Exponential, privacy.NoiseAndChoices}},
+		{"a shared loss", []estimator.Step{gaussian, shared}, []privacy.EventKind{privacy.NoiseAndChoices}},
+		{"no steps", nil, []privacy.EventKind{privacy.ZCDP}},
+		{"an unknown one", []estimator.Step{gaussian, unknowns[0]}, []privacy.EventKind{privacy.ZCDP}},
+	} {
+		e := stepped{loss: loss, steps: c.steps}
+		before, got := estimator.Events(e), estimator.RoundedEvents(e)
+		var kinds []privacy.EventKind
+		for i, x := range got {
+			kinds = append(kinds, x.Kind)
+			if x.Kind = before[i].Kind; x != before[i] {
+				t.Errorf("%s: %+v has become %+v", c.name, before[i], got[i])
+			}
+		}
+		if !reflect.DeepEqual(kinds, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, kinds, c.want)
+		}
+	}
+	alone := noisy{stepped{loss: loss, steps: []estimator.Step{gaussian, gaussian}}}
+	if got := estimator.RoundedEvents(alone); len(got) != 1 || got[0].Kind != privacy.Gaussian {
+		t.Errorf("noise alone: %+v", got)
+	}
+	pure := stepped{loss: privacy.PureLoss(0.5), steps: []estimator.Step{{Mechanism: estimator.DiscreteLaplace, Epsilon: 0.5}}}
+	if got := estimator.RoundedEvents(pure); !reflect.DeepEqual(got, pure.Events()) {
+		t.Errorf("a pure release: %+v", got)
+	}
+}
+
 func TestOfNoMechanismAreWordsAlone(t *testing.T) {
 	for step, want := range map[estimator.Step]string{
 		{Mechanism: estimator.DiscreteGaussian, Use: "histogram"}: "discrete-gaussian histogram",

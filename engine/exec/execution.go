@@ -197,7 +197,7 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 		if with, err = withAnswers(r, now); err != nil {
 			return err
 		}
-		made[i], err = e.x.answer(ctx, snap, with, progress)
+		made[i], err = e.x.answer(ctx, snap, with, progress, e.x.drawn(receipt))
 		now[r] = made[i]
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/internal/digest"
 	"scrim/planner/plan"
 )
@@ -20,9 +21,13 @@ func (e *execution) request(open []*plan.Release) accounting.Request {
 func Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge) {
 	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
 	add := func(to map[string]accounting.Charge, name string, r *plan.Release) {
-		c := to[name]
+		c, ok := to[name]
+		if !ok {
+			c.Rounded = []privacy.Event{} // it can be drawn so, whatever it is
+		}
 		c.Loss = c.Loss.Add(r.Loss)
 		c.Events = append(c.Events, r.Events()...)
+		c.Rounded = append(c.Rounded, r.RoundedEvents()...)
 		to[name] = c
 	}
 	for _, r := range open {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"scrim/accounting"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
@@ -16,17 +17,27 @@ import (
 	"scrim/planner/plan"
 )
 
-// answer scans for one release and runs its estimators on every group. The caller has paid.
-func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress) (*answer, error) {
+// drawn makes the noise of one estimator on one group: Gaussian noise as the receipt says that it
+// was charged.
+func (x *Executor) drawn(receipt accounting.Receipt) func() noise.Noiser {
+	if !receipt.Rounded {
+		return x.Noise
+	}
+	return func() noise.Noiser { return noise.Rounded(x.Noise()) }
+}
+
+// answer scans for one release and runs its estimators on every group, with the noise that it is
+// given. The caller has paid.
+func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress, drawn func() noise.Noiser) (*answer, error) {
 	memory := x.Spill.Area()
 	defer memory.Close()
-	secrets := secrets{noise: x.Noise(), drawn: map[int]int64{}}
+	secrets := secrets{noise: drawn(), drawn: map[int]int64{}}
 	keys, a := publicKeys(r), &answer{}
 	var chosen *selection
 	if r.Selection != nil {
 		progress.begin("key selection")
 		var err error
-		if chosen, err = x.selects(ctx, snap, r, secrets); err != nil || len(chosen.keys) == 0 && !r.Other {
+		if chosen, err = x.selects(ctx, snap, r, secrets, drawn()); err != nil || len(chosen.keys) == 0 && !r.Other {
 			return a, err
 		}
 		if keys = selectedKeys(r, len(chosen.keys)); r.Other {
@@ -58,10 +69,10 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Rele
 	if err := blocks(ctx, scans, keys.groups); err != nil {
 		return nil, err
 	}
-	if err := x.estimate(ctx, r, scans, a.Groups, persons); err != nil {
+	if err := x.estimate(ctx, r, scans, a.Groups, persons, drawn); err != nil {
 		return nil, err
 	}
-	return a, x.together(ctx, r, scans, a.Groups)
+	return a, x.together(ctx, r, scans, a.Groups, drawn)
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.
@@ -146,7 +157,7 @@ func (s secrets) fill(args []any) []any {
 // estimator's loss holds for one group, and the plan has divided the loss by the number of groups
 // that one person may be in. persons is their public number, where there is one: then there is one
 // group.
-func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, persons int64) error {
+func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, persons int64, drawn func() noise.Noiser) error {
 	var eg errgroup.Group
 	eg.SetLimit(processors.Count())
 	for i := range groups {
@@ -160,7 +171,7 @@ func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intak
 				_ = eg.Wait()
 				return err
 			}
-			noiser := x.Noise()
+			noiser := drawn()
 			eg.Go(func() error {
 				return tried(func() error {
 					return scans[agg.Scan].input(agg, g.Number, func(in estimator.Input) {

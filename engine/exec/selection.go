@@ -29,7 +29,7 @@ const mostSelected = 1 << 20
 
 // selects counts the persons of each key, decides on each, and keeps those that are shown, in the
 // order of the keys.
-func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Release, secrets secrets) (*selection, error) {
+func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Release, secrets secrets, noiser noise.Noiser) (*selection, error) {
 	s, scan := &selection{release: r}, r.Scans[0]
 	var err error
 	if scan.Held != (r.Selection.Most() > 1) {
@@ -44,7 +44,7 @@ func (x *Executor) selects(ctx context.Context, snap store.Snapshot, r *plan.Rel
 	}
 	n := len(r.Keys)
 	types := append(slices.Clone(scan.Types[:n]), store.ScanInt64)
-	d := decisions{selection: r.Selection, noiser: x.Noise(), keys: n}
+	d := decisions{selection: r.Selection, noiser: noiser, keys: n}
 	err = snap.ScanInOrder(ctx, s.countSQL(), nil, append(slices.Clone(types), store.ScanInt64), d.take)
 	if err == nil {
 		err = d.decide()

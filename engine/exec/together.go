@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/noise"
 	"scrim/planner/plan"
 )
 
 // together fills in the estimates of the aggregates that are answered in all groups at once: one
 // release of their vector over the groups that are answered, cut into one estimate a group.
-func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup) error {
+func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intake, groups []answerGroup, drawn func() noise.Noiser) error {
 	if len(groups) == 0 {
 		return nil
 	}
@@ -25,7 +26,7 @@ func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intak
 		if in.Vectors, err = scans[agg.Scan].grouped.block(ctx, len(groups)); err != nil {
 			return err
 		}
-		noiser := x.Noise()
+		noiser := drawn()
 		if err := guarded(func() { cut(groups, j, e.Release(noiser, in)) }); err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (t *Teller) Forecast(ctx *sql.Context, st *plan.Statement) ([]accounting.Fo
 	}
 	for i, f := range list {
 		if f.Holder != who && !f.Missing {
-			list[i] = accounting.Forecast{Account: f.Account, Entity: f.Entity, Table: f.Table, Holder: f.Holder, Fits: f.Fits}
+			list[i] = accounting.Forecast{Account: f.Account, Entity: f.Entity, Table: f.Table, Holder: f.Holder, Fits: f.Fits, Rounded: f.Rounded}
 		}
 	}
 	return list, nil

@@ -21,16 +21,25 @@ import (
 // group, and enters another, that is two runs as they are, which cost less than one of twice the
 // parameters.
 func (r *Release) Events() []privacy.Event {
+	return r.events(privacy.DiscreteGaussian, estimator.Events)
+}
+
+// RoundedEvents is Events where Gaussian noise is drawn as rounded normal numbers.
+func (r *Release) RoundedEvents() []privacy.Event {
+	return r.events(privacy.Gaussian, estimator.RoundedEvents)
+}
+
+func (r *Release) events(noise privacy.EventKind, of func(estimator.Estimator) []privacy.Event) []privacy.Event {
 	var out []privacy.Event
 	if s := r.Selection; s != nil {
 		l := s.Loss()
 		out = append(out,
-			privacy.Event{Kind: privacy.DiscreteGaussian, Rho: l.Rho, Count: 1},
+			privacy.Event{Kind: noise, Rho: l.Rho, Count: 1},
 			privacy.Event{Kind: privacy.Threshold, DeltaEvent: l.DeltaEvent, Count: 1})
 	}
 	for i := range r.Aggregates {
 		a := &r.Aggregates[i]
-		for _, e := range estimator.Events(a.Estimator) {
+		for _, e := range of(a.Estimator) {
 			if a.Groups == nil {
 				e = r.InGroups(a, e)
 			}
@@ -44,7 +53,7 @@ func (r *Release) Events() []privacy.Event {
 func (r *Release) InGroups(a *Aggregate, e privacy.Event) privacy.Event {
 	switch {
 	case a.Exchange <= estimator.ExchangeParts:
-	case e.Kind == privacy.DiscreteGaussian:
+	case e.Kind == privacy.DiscreteGaussian || e.Kind == privacy.Gaussian:
 		e.Rho = privacy.Loss{Rho: e.Rho}.Times(a.Exchange).Over(estimator.ExchangeParts).Rho
 	default:
 		e.Rho, e.Epsilon, e.Steps = 4*e.Rho, 2*e.Epsilon, 2*e.Steps

@@ -31,6 +31,9 @@ func format(s *Statement, forecasts []accounting.Forecast) string {
 	for _, f := range forecasts {
 		fmt.Fprintf(&b, " ├─ budget %s\n", forecastText(f))
 	}
+	if slices.ContainsFunc(forecasts, func(f accounting.Forecast) bool { return f.Rounded }) {
+		b.WriteString(" ├─ noise  rounded normal in the place of discrete-gaussian, for a gaussian account\n")
+	}
 	for i, r := range s.Releases {
 		branch, indent := " ├─ ", " │   "
 		if i == len(s.Releases)-1 {

@@ -114,6 +114,20 @@ func (s *State) Own(account string, entity bool, principal string) *budget.Budge
 	return s.Budgets[Holder{account, entity, budget.Default}]
 }
 
+// Caps returns the budgets that cap what a principal with some roles spends on an account: that of
+// all principals, those of the roles, and the principal's own or the default one.
+func (s *State) Caps(account string, entity bool, principal string, roles []string) (list []*budget.Budget) {
+	for _, who := range append([]string{budget.All}, roles...) {
+		if b := s.Budgets[Holder{account, entity, who}]; b != nil {
+			list = append(list, b)
+		}
+	}
+	if b := s.Own(account, entity, principal); b != nil {
+		list = append(list, b)
+	}
+	return list
+}
+
 // SpentIn returns what h has spent in the window of b that holds day today.
 func (s *State) SpentIn(b *budget.Budget, h Holder, today budget.Date) privacy.Amount {
 	return s.Spent[h].In(b.Window, today)

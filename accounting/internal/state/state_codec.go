@@ -17,7 +17,11 @@ import (
 // spending or amount, when one means something else, or when a curve of events is computed
 // otherwise: what was kept under another version is then read again from the records. A test
 // compares it with the fields.
-const Version = 2
+const Version = 3
+
+// before is the version before, whose states mean the same: their curves have no GDP, and read as
+// ones whose GDP is not bounded.
+const before = 2
 
 // ErrState says that an encoded state is none, or one of another version.
 var ErrState = errors.New("the state does not decode")
@@ -53,7 +57,7 @@ func (s *State) Encode(b []byte) []byte {
 // decoding the one before, as far as its state means the same.
 func Decode(b []byte) (*State, error) {
 	d, s := codec.NewDecoder(b), New()
-	if d.Byte() != Version {
+	if v := d.Byte(); v != Version && v != before {
 		return nil, ErrState
 	}
 	s.LastID, s.LastDay = d.Uint64(), budget.Date(d.Uint32())

@@ -7,3 +7,6 @@ import (
 
 // Events implements estimator.Itemised.
 func (r rows) Events() []privacy.Event { return estimator.StepEvents(r) }
+
+// NoiseAlone implements estimator.NoiseAlone: both histograms and the sum are counts with noise.
+func (rows) NoiseAlone() {}

@@ -41,6 +41,9 @@ func (u units) Steps() []estimator.Step {
 	return []estimator.Step{u.noise.Step(estimator.Step{Name: "number of persons", Sensitivity: "l2=1"})}
 }
 
+// NoiseAlone implements estimator.NoiseAlone: there is one draw.
+func (units) NoiseAlone() {}
+
 // Release implements estimator.Estimator.
 func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	v := u.noise.Add(n, scalar.Present(in.Columns[0]))

@@ -11,3 +11,9 @@ func BigGaussian(b Bits) func(*big.Int) *big.Int {
 func BigBernExp(b Bits) func(num, den *big.Int) bool {
 	return func(num, den *big.Int) bool { return bigBernExp(b, num, den) }
 }
+
+// SlowlyRounded is Rounded with every decision by big integers.
+func SlowlyRounded(b Bits) Noiser {
+	n := New(b)
+	return &rounder{Noiser: n, bits: wordsOf{n}, slow: true}
+}

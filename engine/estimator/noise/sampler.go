@@ -44,13 +44,7 @@ func (s *sampler) GaussianInt(v int64, sigma2 Variance) int64 {
 		}
 	}
 	y := bigGaussian(s.bits, sigma2.Big())
-	if y.Add(y, big.NewInt(v)); y.IsInt64() {
-		return y.Int64()
-	}
-	if y.Sign() < 0 {
-		return math.MinInt64
-	}
-	return math.MaxInt64
+	return saturating(y.Add(y, big.NewInt(v)))
 }
 
 // Laplace implements Noiser. It panics if num <= 0 or den <= 0.
@@ -75,6 +69,17 @@ func variance(b *big.Int) Variance {
 func lowWord(b *big.Int) uint64 {
 	var m big.Int
 	return m.And(b, m.SetUint64(math.MaxUint64)).Uint64()
+}
+
+// saturating is an integer in the range of int64, or the end on its side.
+func saturating(y *big.Int) int64 {
+	switch {
+	case y.IsInt64():
+		return y.Int64()
+	case y.Sign() < 0:
+		return math.MinInt64
+	}
+	return math.MaxInt64
 }
 
 func saturatingAdd(a, b int64) int64 {

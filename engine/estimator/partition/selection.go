@@ -37,12 +37,13 @@ type Params struct {
 //	show key b  ⇔  c_b + N_Z(0,σ²) ≥ T
 //	T    = max over k = 1 … MaxGroups of w_k + t_k,
 //	t_k  = the least integer with tail(t_k) ≤ δ/k,
-//	tail(t) = exp(−t²/2σ²)/√(2πσ²) + Q(t/σ) ≥ P[N_Z(0,σ²) ≥ t],  Q the upper tail of N(0,1)
+//	tail(t) ≥ P[N_Z(0,σ²) ≥ t] and P[round(N(0,σ²)) ≥ t], as noise.Rounded draws: the larger of
+//	exp(−t²/2σ²)/√(2πσ²) + Q(t/σ)  and  Q((t−1/2)/σ),  Q the upper tail of N(0,1)
 //
-// The bound on the tail: x ↦ exp(−x²/2σ²) falls for x ≥ 0, so its sum over the integers x ≥ t is at
-// most its first term plus its integral from t; the normalising sum over all integers is at least
-// √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive terms that begins
-// with 1. [CKS20] Proposition 25 gives a bound of the same kind.
+// The bound on the tail of N_Z: x ↦ exp(−x²/2σ²) falls for x ≥ 0, so its sum over the integers x
+// ≥ t is at most its first term plus its integral from t; the normalising sum over all integers
+// is at least √(2πσ²), because by Poisson summation it is √(2πσ²) times a series of positive
+// terms that begins with 1. [CKS20] Proposition 25 gives a bound of the same kind.
 //
 // Loss: the keys that both neighbours have are decided from counts with Gaussian noise: ρ by
 // [CKS20] Theorem 14 and post-processing. A key that only one of them has holds one person, of k
@@ -147,7 +148,8 @@ func tailPoint(sigma, q float64) int64 {
 // tail is the bound on the upper tail of the noise at t >= 0, rounded up.
 func tail(sigma, t float64) float64 {
 	z := t / sigma
-	return (math.Exp(-z*z/2)/(sigma*math.Sqrt(2*math.Pi)) + math.Erfc(z/math.Sqrt2)/2) * (1 + 1e-9)
+	discrete := math.Exp(-z*z/2)/(sigma*math.Sqrt(2*math.Pi)) + math.Erfc(z/math.Sqrt2)/2
+	return max(discrete, math.Erfc((t-0.5)/sigma/math.Sqrt2)/2) * (1 + 1e-9)
 }
 
 // Loss is the loss of the selection over all keys for one person.

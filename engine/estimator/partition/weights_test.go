@@ -230,3 +230,24 @@ func TestAMinimumIsInPersons(t *testing.T) {
 		}
 	}
 }
+
+// TestTailBoundsRoundedNoise: the bound on the tail holds for rounded normal numbers too, of which
+// more pass a threshold than of discrete ones where σ is small; the bound of these alone would not
+// do there.
+func TestTailBoundsRoundedNoise(t *testing.T) {
+	short := false
+	for _, sigma := range []float64{0.5, 1, 1.7, 3, 10, 1000} {
+		for z := 0.0; z < 8; z += 0.25 {
+			at := math.Ceil(z * sigma)
+			rounded := math.Erfc((at-0.5)/sigma/math.Sqrt2) / 2
+			if got := tail(sigma, at); got < rounded {
+				t.Errorf("σ = %v: %v at %v, of %v", sigma, got, at, rounded)
+			}
+			u := at / sigma
+			short = short || math.Exp(-u*u/2)/(sigma*math.Sqrt(2*math.Pi))+math.Erfc(u/math.Sqrt2)/2 < rounded*0.9
+		}
+	}
+	if !short {
+		t.Error("the other bound would have done")
+	}
+}
