@@ -61,7 +61,7 @@ func write(t *testing.T, s store.Store, q string) {
 	}
 	defer c.Close()
 	if _, err := c.Write(ctx, []store.TableRef{visits}, q); err != nil {
-		t.Fatalf("%s: %v", q, err)
+		t.Fatalf("%.200s: %s", q, told(err))
 	}
 }
 

@@ -146,11 +146,11 @@ func TestVectorsOverGroups(t *testing.T) {
 		} {
 			in, err := taken(t, s, size.groups, scan, allGroups(size.groups, groups.Rows, groups.RowMean))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s, %v: %v", scan.SQL, size, told(err))
 			}
 			b, err := in.grouped.block(context.Background(), size.groups)
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("%s, %v: %v", scan.SQL, size, told(err))
 			}
 			if b.Dim != 3*size.groups {
 				t.Errorf("got dimension %d", b.Dim)

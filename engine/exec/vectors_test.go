@@ -48,6 +48,14 @@ func taken(t *testing.T, s store.Store, groups int, scan plan.Scan, aggregates .
 	return in, blocks(context.Background(), []*intake{in}, groups)
 }
 
+// told is an error with what the store's driver says of it.
+func told(err error) string {
+	if e := (*store.Error)(nil); errors.As(err, &e) {
+		return err.Error() + ": " + e.Driver
+	}
+	return err.Error()
+}
+
 // scanned runs the one scan of a release.
 func scanned(snap store.Snapshot, r *plan.Release, memory *spill.Area) (*intake, error) {
 	x := &Executor{Noise: func() noise.Noiser { return stattest.Zero{} }}
