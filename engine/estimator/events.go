@@ -28,11 +28,12 @@ func Events(e Estimator) []privacy.Event {
 	return whole(e)
 }
 
-// NoiseAlone is an Estimator that draws nothing but Gaussian noise in a release that is not pure,
-// whatever the data and on every course that it may take.
+// NoiseAlone is an Estimator that can say that it draws nothing but Gaussian noise in a release that
+// is not pure, whatever the data and on every course that it may take. Coins that do not depend on
+// the data are no draws in this sense.
 type NoiseAlone interface {
 	Estimator
-	NoiseAlone()
+	NoiseAlone() bool
 }
 
 // RoundedEvents is Events where Gaussian noise is drawn by noise.Rounded: as rounded normal
@@ -45,7 +46,7 @@ type NoiseAlone interface {
 func RoundedEvents(e Estimator) []privacy.Event {
 	events, steps := slices.Clone(Events(e)), e.Steps()
 	noise := privacy.NoiseAndChoices
-	if _, ok := e.(NoiseAlone); ok {
+	if a, ok := e.(NoiseAlone); ok && a.NoiseAlone() {
 		noise = privacy.Gaussian
 	}
 	shared := func(s Step) bool {

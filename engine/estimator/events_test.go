@@ -75,7 +75,7 @@ func TestKnownMechanismsKeepTheirLaw(t *testing.T) {
 // noisy is an estimator that says that it draws noise alone.
 type noisy struct{ stepped }
 
-func (noisy) NoiseAlone() {}
+func (noisy) NoiseAlone() bool { return true }
 
 // TestRoundedEvents: with rounded noise the same losses have a μ, where all that they are made of
 // is known; a loss of unknown mechanisms, or of none that are listed, has none.

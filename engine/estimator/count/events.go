@@ -9,4 +9,4 @@ import (
 func (r rows) Events() []privacy.Event { return estimator.StepEvents(r) }
 
 // NoiseAlone implements estimator.NoiseAlone: both histograms and the sum are counts with noise.
-func (rows) NoiseAlone() {}
+func (rows) NoiseAlone() bool { return true }

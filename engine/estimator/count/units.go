@@ -42,7 +42,7 @@ func (u units) Steps() []estimator.Step {
 }
 
 // NoiseAlone implements estimator.NoiseAlone: there is one draw.
-func (units) NoiseAlone() {}
+func (units) NoiseAlone() bool { return true }
 
 // Release implements estimator.Estimator.
 func (u units) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {

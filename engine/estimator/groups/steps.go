@@ -124,6 +124,19 @@ func (r release) Steps() []estimator.Step {
 	return append(steps, r.sumStep("clipped sum of all groups", r.sum))
 }
 
+// NoiseAlone implements estimator.NoiseAlone: all is noise but for centres that are drawn, which
+// their steps say. Where persons are few a histogram takes the place of centre and spread, and the
+// counts are those of a release of counts alone: both are noise. Whose centres and profile are
+// looked at is decided by coins of their own.
+func (r release) NoiseAlone() bool {
+	for _, s := range r.Steps() {
+		if s.Mechanism != estimator.DiscreteGaussian {
+			return false
+		}
+	}
+	return true
+}
+
 // profileStep describes the profile.
 func (r release) profileStep() estimator.Step {
 	s := estimator.Step{

@@ -12,7 +12,7 @@ func (e persons) Events() []privacy.Event { return estimator.StepEvents(e) }
 func (s sum) Events() []privacy.Event { return estimator.StepEvents(s) }
 
 // NoiseAlone implements estimator.NoiseAlone: both histograms and the sum have noise.
-func (sum) NoiseAlone() {}
+func (sum) NoiseAlone() bool { return true }
 
 // Events implements estimator.Itemised. Which steps there are follows from the number of persons
 // (NewRowMean), so they are those that cost the most at every order: fewest, and none by choice.

@@ -122,6 +122,10 @@ func normsStep(h firstpass.Histogram) estimator.Step {
 	}
 }
 
+// NoiseAlone implements estimator.NoiseAlone: the number of persons, the histogram and the sum have
+// noise.
+func (s sum) NoiseAlone() bool { return true }
+
 // Release implements estimator.Estimator.
 func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	in = s.p.whole(in)

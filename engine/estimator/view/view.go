@@ -134,6 +134,9 @@ func (v view) Steps() []estimator.Step {
 	return steps
 }
 
+// NoiseAlone implements estimator.NoiseAlone: lengths and residuals have noise.
+func (v view) NoiseAlone() bool { return true }
+
 // Bias implements estimator.Biased.
 func (v view) Bias() string {
 	for _, m := range v.measures {
