@@ -28,9 +28,9 @@ func Events(e Estimator) []privacy.Event {
 	return whole(e)
 }
 
-// NoiseAlone is an Estimator that can say that it draws nothing but Gaussian noise in a release that
-// is not pure, whatever the data and on every course that it may take. Coins that do not depend on
-// the data are no draws in this sense.
+// NoiseAlone is an Estimator that can say that it draws nothing but Gaussian noise in a release
+// that is not pure, whatever the data and on every course that it may take. Coins that do not
+// depend on the data are no draws in this sense.
 type NoiseAlone interface {
 	Estimator
 	NoiseAlone() bool

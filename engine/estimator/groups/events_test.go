@@ -8,8 +8,8 @@ import (
 )
 
 // TestGroupsAreNoiseAlone: for a Gaussian account counts, sums and means of all groups are Gaussian
-// noise of their own ρ. Centres are found by bisection at every loss; were one drawn, its step would
-// say so, and all would count as choices do.
+// noise of their own ρ. Centres are found by bisection at every loss; were one drawn, its step
+// would say so, and all would count as choices do.
 func TestGroupsAreNoiseAlone(t *testing.T) {
 	small := estimator.Grid{Step: 1, Decimal: true, Lo: 0, Hi: 1}
 	wide := estimator.Grid{Step: 1, Decimal: true, Lo: -1 << 50, Hi: 1 << 50}
