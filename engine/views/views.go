@@ -33,6 +33,7 @@ type Views struct {
 	st   store.Store
 	mu   sync.Mutex
 	held map[store.TableRef]*Record // nil while a view of that name is being made
+	busy map[store.TableRef]bool    // being refreshed or dropped
 }
 
 // Open reads the views of a store.
@@ -46,7 +47,7 @@ func Open(ctx context.Context, st store.Store) (*Views, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Views{st: st, held: map[store.TableRef]*Record{}}
+	v := &Views{st: st, held: map[store.TableRef]*Record{}, busy: map[store.TableRef]bool{}}
 	for _, e := range list {
 		r := new(Record)
 		if err := json.Unmarshal(e.Value, r); err != nil {
@@ -189,19 +190,22 @@ func (v *Views) released(ctx *sql.Context, d *definition) ([]sql.Row, error) {
 // Refresh releases a view anew from the data of now, for another charge of the session's account.
 // While the data are the same that is the answer that is kept, for nothing.
 func (v *Views) Refresh(ctx *sql.Context, ref store.TableRef) (*Record, error) {
-	r, err := v.find(ref)
+	r, free, err := v.alone(ref)
 	if err != nil {
 		return nil, err
 	}
+	defer free()
 	return v.make(ctx, ref, r.Query, r.Options, true)
 }
 
 // Drop removes a view with its table. What it has cost stays spent.
 func (v *Views) Drop(ctx *sql.Context, ref store.TableRef) error {
-	if _, err := v.find(ref); err != nil {
+	_, free, err := v.alone(ref)
+	if err != nil {
 		return err
 	}
-	err := v.Tables.DropMade(ctx, ref, func(s store.Session) error {
+	defer free()
+	err = v.Tables.DropMade(ctx, ref, func(s store.Session) error {
 		return s.Meta().Delete(ctx, bucket, store.TableKey(ref))
 	})
 	if err != nil {
@@ -213,10 +217,33 @@ func (v *Views) Drop(ctx *sql.Context, ref store.TableRef) error {
 	return nil
 }
 
+// alone returns a view that nobody else refreshes or drops until free is called.
+func (v *Views) alone(ref store.TableRef) (r *Record, free func(), err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if r, err = v.named(ref); err != nil {
+		return nil, nil, err
+	}
+	if v.busy[ref] {
+		return nil, nil, refuse.New(refuse.View, "The view %.140s is being refreshed or dropped.", ref.String()).With("Ask again when that has ended.")
+	}
+	v.busy[ref] = true
+	return r, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		delete(v.busy, ref)
+	}, nil
+}
+
 // find returns a view by its name.
 func (v *Views) find(ref store.TableRef) (*Record, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	return v.named(ref)
+}
+
+// named is find where mu is held.
+func (v *Views) named(ref store.TableRef) (*Record, error) {
 	if r := v.held[ref]; r != nil {
 		return r, nil
 	}
