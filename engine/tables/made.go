@@ -14,6 +14,9 @@ type Made struct {
 	Rows    []sql.Row
 }
 
+// CommentOf is the comment that a table was made with.
+func CommentOf(t store.Table) string { return tableMetaOf(t).Comment }
+
 // Check refuses columns that no table can have.
 func (m Made) Check(ctx *sql.Context) error {
 	_, err := m.definition(ctx)

@@ -151,7 +151,7 @@ func (c defined) names() []string {
 	if c.dimension >= 0 {
 		return []string{c.name}
 	}
-	return []string{c.name, c.name + "_noisy", c.name + "_stderr"}
+	return ofMeasure(c.name)
 }
 
 // schema is that of the view.

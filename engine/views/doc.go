@@ -4,7 +4,7 @@
 //	CALL dp_create_view  ─▶ options, names           options.go, views.go
 //	                     ─▶ the definition, planned  define.go      a release of package planner, of all cells
 //	                     ─▶ charge, scan, cube       engine/exec    as of any private statement
-//	                     ─▶ table and record         keep.go        one transaction of the store
+//	                     ─▶ table and record         views.go       one transaction of the store
 //	                     ─▶ public                   catalog
 //
 // A view is never there without its charge: the charge is durable before anything is read, and the

@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/estimator/view"
 	"scrim/engine/store"
+	"scrim/engine/tables"
 )
 
 // Record is what is kept of a view beside its rows. All of it is public.
@@ -41,6 +42,33 @@ type Measure struct {
 
 // Ref is the view's table.
 func (r *Record) Ref() store.TableRef { return store.TableRef{Schema: r.Schema, Name: r.Name} }
+
+// comment is that of the table of a view.
+const comment = "DP view"
+
+// describes reports whether a table is the view's, and not another one of its name.
+func (r *Record) describes(t store.Table) bool {
+	has := map[string]bool{}
+	for _, c := range t.Columns {
+		has[strings.ToLower(c.Name)] = true
+	}
+	var names []string
+	for _, d := range r.Dimensions {
+		names = append(names, d.Column)
+	}
+	for _, m := range r.Measures {
+		names = append(names, ofMeasure(m.Column)...)
+	}
+	for _, name := range names {
+		if !has[strings.ToLower(name)] {
+			return false
+		}
+	}
+	return tables.CommentOf(t) == comment && len(names) == len(t.Columns)
+}
+
+// ofMeasure are the columns of a measure: its numbers, those without bias, and their errors.
+func ofMeasure(name string) []string { return []string{name, name + "_noisy", name + "_stderr"} }
 
 // newRecord is that of a definition and what was released of it.
 func newRecord(ref store.TableRef, query string, o Options, d *definition, released []sql.Row) *Record {

@@ -36,7 +36,8 @@ type Views struct {
 	busy map[store.TableRef]bool    // being refreshed or dropped
 }
 
-// Open reads the views of a store.
+// Open reads the views of a store. One that has gone with its database is forgotten: a table that
+// has its name now is not a view's, and nobody has said that it is public.
 func Open(ctx context.Context, st store.Store) (*Views, error) {
 	s, err := st.Session(ctx)
 	if err != nil {
@@ -53,7 +54,17 @@ func Open(ctx context.Context, st store.Store) (*Views, error) {
 		if err := json.Unmarshal(e.Value, r); err != nil {
 			return nil, fmt.Errorf("views: %w", err)
 		}
-		v.held[r.Ref()] = r
+		t, ok, err := st.Table(ctx, r.Ref())
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok || !r.describes(t):
+			if err := s.Meta().Delete(ctx, bucket, e.Key); err != nil {
+				return nil, err
+			}
+		default:
+			v.held[r.Ref()] = r
+		}
 	}
 	return v, nil
 }
@@ -131,7 +142,7 @@ func (v *Views) make(ctx *sql.Context, ref store.TableRef, query string, o Optio
 	if err != nil {
 		return nil, err
 	}
-	made := tables.Made{Ref: ref, Comment: "DP view", Columns: d.schema()}
+	made := tables.Made{Ref: ref, Comment: comment, Columns: d.schema()}
 	if err := made.Check(ctx); err != nil {
 		return nil, err
 	}

@@ -170,10 +170,12 @@ func TestSecureSourcesDiffer(t *testing.T) {
 func TestVariancesMustBePositive(t *testing.T) {
 	n := stattest.Noiser(t, "panic")
 	for name, f := range map[string]func(){
-		"gaussian": func() { n.Gaussian(new(big.Int), new(big.Int)) },
-		"int":      func() { n.GaussianInt(0, noise.Variance{}) },
-		"laplace":  func() { n.Laplace(new(big.Int), new(big.Int), big.NewInt(1)) },
-		"den":      func() { n.Laplace(new(big.Int), big.NewInt(1), new(big.Int)) },
+		"gaussian":     func() { n.Gaussian(new(big.Int), new(big.Int)) },
+		"int":          func() { n.GaussianInt(0, noise.Variance{}) },
+		"rounded, big": func() { noise.Rounded(n).Gaussian(new(big.Int), new(big.Int)) },
+		"rounded, int": func() { noise.Rounded(n).GaussianInt(0, noise.Variance{}) },
+		"laplace":      func() { n.Laplace(new(big.Int), new(big.Int), big.NewInt(1)) },
+		"den":          func() { n.Laplace(new(big.Int), big.NewInt(1), new(big.Int)) },
 	} {
 		func() {
 			defer func() {

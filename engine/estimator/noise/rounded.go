@@ -78,7 +78,7 @@ func (r *rounder) GaussianInt(v int64, sigma2 Variance) int64 {
 	}
 	s := newScale(sigma2.Big())
 	y := r.signed(&s)
-	return saturating(y.Add(y, big.NewInt(v)))
+	return Saturating(y.Add(y, big.NewInt(v)))
 }
 
 // noise draws round(N(0, s²)) for σ < 2^51. Beyond 2^63, which takes a normal number above 4000, it
@@ -95,7 +95,7 @@ func (r *rounder) noise(sigma2 Variance) int64 {
 		}
 		return int64(size)
 	}
-	return saturating(r.sign(r.roundedExactly(&y, &r.scale)))
+	return Saturating(r.sign(r.roundedExactly(&y, &r.scale)))
 }
 
 // signed is noise for every variance.

@@ -72,23 +72,6 @@ func TestRoundedLeavesOtherNoise(t *testing.T) {
 	}
 }
 
-func TestRoundedRefusesNoVariance(t *testing.T) {
-	n := noise.Rounded(stattest.Noiser(t, "zero"))
-	for name, draw := range map[string]func(){
-		"int": func() { n.GaussianInt(0, noise.Variance{}) },
-		"big": func() { n.Gaussian(new(big.Int), new(big.Int)) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: a variance of 0 was drawn with", name)
-				}
-			}()
-			draw()
-		}()
-	}
-}
-
 // BenchmarkRounded: a rounded normal and a discrete Gaussian number, beside each other.
 func BenchmarkRounded(b *testing.B) {
 	for name, v := range map[string]noise.Variance{"sigma=3": {Lo: 9}, "sigma=2^20": {Lo: 1 << 40}, "sigma=2^40": {Hi: 1 << 16}} {

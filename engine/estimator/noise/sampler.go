@@ -44,7 +44,7 @@ func (s *sampler) GaussianInt(v int64, sigma2 Variance) int64 {
 		}
 	}
 	y := bigGaussian(s.bits, sigma2.Big())
-	return saturating(y.Add(y, big.NewInt(v)))
+	return Saturating(y.Add(y, big.NewInt(v)))
 }
 
 // Laplace implements Noiser. It panics if num <= 0 or den <= 0.
@@ -71,8 +71,8 @@ func lowWord(b *big.Int) uint64 {
 	return m.And(b, m.SetUint64(math.MaxUint64)).Uint64()
 }
 
-// saturating is an integer in the range of int64, or the end on its side.
-func saturating(y *big.Int) int64 {
+// Saturating is an integer in the range of int64, or the end on its side.
+func Saturating(y *big.Int) int64 {
 	switch {
 	case y.IsInt64():
 		return y.Int64()

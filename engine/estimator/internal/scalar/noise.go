@@ -50,14 +50,7 @@ func (x Noise) Add(n noise.Noiser, v int64) int64 {
 	if x.sigma2 != nil {
 		return n.GaussianInt(v, x.small)
 	}
-	y := n.Laplace(big.NewInt(v), x.num, x.den)
-	switch {
-	case y.IsInt64():
-		return y.Int64()
-	case y.Sign() < 0:
-		return math.MinInt64
-	}
-	return math.MaxInt64
+	return noise.Saturating(n.Laplace(big.NewInt(v), x.num, x.den))
 }
 
 // Of returns a sum with noise as a float64: the noise is added to the exact integer, rounding comes
