@@ -54,7 +54,7 @@ func (v *Views) Sums(ctx *sql.Context, query string, level float64) ([]Sum, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.sum(rows, level)
+	return a.sum(ctx, rows, level)
 }
 
 // read reads the statement.
@@ -176,14 +176,14 @@ func (v *Views) cells(ctx *sql.Context, a *asked) ([]sql.Row, error) {
 
 // group is what a sum is of.
 type group struct {
-	text    string
-	weights []float64
-	values  []float64
+	text   string
+	cells  []int
+	values []float64
 }
 
 // sum adds up the cells of each group. Which number a value of a dimension has is of no matter to
 // the error, as long as different ones have different numbers.
-func (a *asked) sum(rows []sql.Row, level float64) ([]Sum, error) {
+func (a *asked) sum(ctx *sql.Context, rows []sql.Row, level float64) ([]Sum, error) {
 	r := a.record
 	numbers, cells := make([]map[string]int, len(r.Dimensions)), 1
 	for i, d := range r.Params.Dims {
@@ -220,20 +220,21 @@ func (a *asked) sum(rows []sql.Row, level float64) ([]Sum, error) {
 			if len(groups) == mostGroups {
 				return nil, notAsked(fmt.Sprintf("The statement has more than %d groups.", mostGroups))
 			}
-			g = &group{text: text, weights: make([]float64, cells), values: make([]float64, len(a.sums))}
+			g = &group{text: text, values: make([]float64, len(a.sums))}
 			known[text], groups = g, append(groups, g)
 		}
-		g.weights[cell] = 1
+		g.cells = append(g.cells, cell)
 		for i := range a.sums {
 			x, _ := row[len(r.Dimensions)+i].(float64)
 			g.values[i] += x
 		}
 	}
-	return a.errors(groups, level)
+	return a.errors(ctx, groups, cells, level)
 }
 
-// errors tells the sums of the groups with their errors.
-func (a *asked) errors(groups []*group, level float64) ([]Sum, error) {
+// errors tells the sums of the groups with their errors. It ends with the statement: each group
+// takes time in proportion to the cells of the view.
+func (a *asked) errors(ctx *sql.Context, groups []*group, cells int, level float64) ([]Sum, error) {
 	z := math.Sqrt2 * math.Erfinv(level)
 	of := make([]func([]float64) float64, len(a.sums))
 	for i, m := range a.sums {
@@ -243,9 +244,17 @@ func (a *asked) errors(groups []*group, level float64) ([]Sum, error) {
 		}
 	}
 	var out []Sum
+	weights := make([]float64, cells)
 	for _, g := range groups {
+		clear(weights)
+		for _, c := range g.cells {
+			weights[c] = 1
+		}
 		for i, m := range a.sums {
-			s := Sum{Group: g.text, Column: m.Column, Value: g.values[i], StdErr: of[i](g.weights)}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			s := Sum{Group: g.text, Column: m.Column, Value: g.values[i], StdErr: of[i](weights)}
 			size := math.Abs(s.Value)
 			s.Low, s.High = s.Value-z*s.StdErr-m.Near*size, s.Value+z*s.StdErr+m.Wide*size
 			if a.record.Params.Signed(m.At) { // what the clip takes may be of either sign
