@@ -208,12 +208,21 @@ func TestTornTail(t *testing.T) {
 		ok(t, err)
 		return file, mark, found
 	}
-	before, early, old := snapshot()
-	mustReserve(t, l, "last@%", rho("t", 0.5))
-	after, late, all := snapshot()
-	for begun := time.Now(); bytes.Equal(late, early) && time.Since(begun) < 10*time.Second; time.Sleep(time.Millisecond) {
-		after, late, all = snapshot() // nobody waits for the mark
+	// settled is a snapshot after which nothing is written for a while: nobody waits for the mark.
+	settled := func(but []byte) (file, mark []byte, found summary) {
+		quiet := time.Now()
+		for begun := quiet; time.Since(begun) < 10*time.Second && (bytes.Equal(mark, but) || time.Since(quiet) < 200*time.Millisecond); time.Sleep(5 * time.Millisecond) {
+			f, m, s := snapshot()
+			if !bytes.Equal(f, file) || !bytes.Equal(m, mark) {
+				quiet = time.Now()
+			}
+			file, mark, found = f, m, s
+		}
+		return file, mark, found
 	}
+	before, early, old := settled(nil)
+	mustReserve(t, l, "last@%", rho("t", 0.5))
+	after, late, all := settled(early)
 	ok(t, l.Close())
 	const sector = 512
 	var changed []int
