@@ -19,8 +19,12 @@ type Acceptance struct {
 	Reason string
 }
 
-// RestoreNote is the kind of the note that records an Acceptance.
-const RestoreNote = "restore"
+// RestoreNote is the kind of the note that records an Acceptance, and of that of a restore of data
+// beside a ledger that stays, whose text ends with LedgerStays.
+const (
+	RestoreNote = "restore"
+	LedgerStays = "; the ledger stays"
+)
 
 func (a *Acceptance) check(o *Options) error {
 	switch {

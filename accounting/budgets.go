@@ -17,12 +17,33 @@ func (l *Ledger) SetBudget(ctx context.Context, b budget.Budget) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
+	if err := l.countsPersons(ctx, &b); err != nil {
+		return err
+	}
 	if b.Order = b.ChooseOrder(); b.Gaussian && b.Order == 0 {
 		return invalid.New("a gaussian account wants a smaller epsilon or a larger delta, have %v and %v", float64(b.Epsilon), float64(b.Delta))
 	}
 	// Check has parsed it: now in its one spelling
 	b.Window, _ = budget.ParseWindow(string(b.Window))
 	return l.record(ctx, &record.Record{Kind: record.SetBudget, Principal: b.SetBy, Budget: b})
+}
+
+// countsPersons refuses a budget over all periods of an entity where not every charge on the entity
+// says what it counts there: earlier programs did not.
+func (l *Ledger) countsPersons(ctx context.Context, b *budget.Budget) error {
+	entity, ok := budget.OfPersons(b.Account)
+	if !ok || !b.Entity {
+		return nil
+	}
+	f := Filter{Account: entity, Kinds: []EntryKind{ChargeEntry}}
+	all, _, err := l.Count(ctx, f)
+	f.Account = b.Account
+	if counted, _, e := l.Count(ctx, f); err == nil && e == nil && counted < all {
+		return invalid.New("%d of %d charges on the entity do not say what a person loses by them over all periods", all-counted, all)
+	} else if err == nil {
+		err = e
+	}
+	return err
 }
 
 // RemoveBudget removes the budget of an account and principal, durably. Spending stays on record,

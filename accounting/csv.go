@@ -17,6 +17,7 @@ var csvHeader = []string{
 	"id", "at", "kind", "principal", "roles", "account_type", "account", "table", "rho", "pure_epsilon", "delta_event", "delta_tv",
 	"remaining_all", "remaining_own", "remaining_all_rho", "remaining_own_rho", "outcome", "replay_of", "digest", "mechanisms",
 	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order", "remark", "accounting",
+	"first_day", "last_day",
 }
 
 var csvColumn = func() map[string]int {
@@ -107,6 +108,9 @@ func (e *Entry) csvCharge(set func(name, value string), c *EntryCharge) {
 	set("account_type", accountType(c.Entity))
 	set("account", c.Account)
 	set("table", c.Table)
+	first, last := c.Blocks.All().Dates()
+	set("first_day", first)
+	set("last_day", last)
 	set("rho", strconv.FormatFloat(c.Loss.Rho.Float(), 'g', -1, 64))
 	set("pure_epsilon", csvNumber(c.Loss.Pure.Float()))
 	set("delta_event", strconv.FormatFloat(c.Loss.DeltaEvent, 'g', -1, 64))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,8 @@ func filled(t *testing.T) (file []byte, want summary) {
 		k.mu.Lock()
 		k.t = k.t.AddDate(0, 0, r.IntN(2))
 		k.mu.Unlock()
-		receipt, err := reserve(l, fmt.Sprintf("p%d@%%", r.IntN(5)), append(rho("t", r.Float64()/100), append(rho("u", r.Float64()/100), pure("v", 0.1+r.Float64())...)...))
+		receipt, err := reserve(l, fmt.Sprintf("p%d@%%", r.IntN(5)),
+			append(in(randomBlocks(r), rho("t", r.Float64()/100)), append(rho("u", r.Float64()/100), in(randomBlocks(r), pure("v", 0.1+r.Float64()))...)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,12 +95,21 @@ func summarise(t *testing.T, l *Ledger) summary {
 // counting returns what counts on a day: nothing in windows that are over.
 func counting(p *state.Spending, today budget.Date) state.Spending {
 	c := *p
-	for i, w := range budget.Windows {
-		if c.Since[i].First != w.Start(today) {
-			c.Since[i].First, c.Since[i].Amount = 0, privacy.Amount{}
-		}
+	c.Since = countingSince(p.Since, today)
+	c.Periods = slices.Clone(p.Periods)
+	for i := range c.Periods {
+		c.Periods[i].Since = countingSince(p.Periods[i].Since, today)
 	}
 	return c
+}
+
+func countingSince(s state.Since, today budget.Date) state.Since {
+	for i, w := range budget.Windows {
+		if s[i].First != w.Start(today) {
+			s[i].First, s[i].Amount = 0, privacy.Amount{}
+		}
+	}
+	return s
 }
 
 // openBytes opens a ledger with this content and returns what it finds.

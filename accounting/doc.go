@@ -1,6 +1,8 @@
 // Package accounting keeps the privacy account: the durable ledger in which every charge is written
 // before the first protected row is read, and what it has added up to. What a charge is, a loss
 // with its events, is package privacy; what a budget is and when it grants one, package budget.
+// Where a unit is one person's rows of one period, a charge is for a stretch of days
+// (days.Span), and it has to fit beside what is spent on each of them.
 //
 // # Charges
 //
@@ -38,8 +40,8 @@
 //	│ kind │ unix nanos │ UTC day │ principal │ by kind                                  │
 //	│ u8   │ i64        │ u32     │ string    │                                          │
 //	└──────┴────────────┴─────────┴───────────┴──────────────────────────────────────────┘
-//	1 charge         statement, digest, mechanisms, roles (list of strings, with prefix), list of {account, entity u8, table,
-//	                 ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
+//	1 charge         statement, digest, mechanisms, roles (list of strings, with prefix), list of {account, u8 (1: entity, 2: blocks),
+//	                 with blocks: first day i32, last day i32, table, ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
 //	2 outcomes       list of {record of the charge u64, outcome u8}
 //	3 note           kind, text
 //	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window, the Rényi order f64 where it has one, and 1 where the account is a Gaussian one
@@ -60,6 +62,10 @@
 // day, is all that is needed, whatever window a budget has or gets; which is why changing a limit
 // or a window refills nothing. Only a reset ([Ledger.ResetBudget]) does: of one holder's sums, and
 // never of what was ever spent.
+//
+// A charge without blocks is for every block, and its record is as it was before there were any; a
+// program of then refuses a ledger with others. An end that stands open is the least i32, or the
+// greatest.
 //
 // Ledgers of before remarks have none, and are read, verified and continued like others. A program
 // of before remarks refuses a ledger that has one, as it does every kind that it does not know.

@@ -33,6 +33,10 @@ type EntityStatus struct {
 	// Spent is everything ever spent on the tables, summed; SpentCurve the sum of the curves.
 	Spent      privacy.Loss
 	SpentCurve privacy.Curve
+	// OfPersons is what one person may have lost over all periods by everything ever asked, where
+	// the unit is one person's rows of one period; else no loss.
+	OfPersons      privacy.Loss
+	OfPersonsCurve privacy.Curve
 }
 
 // bound is what an EntityStatus is made of.
@@ -72,6 +76,9 @@ func boundOf(s *state.State, entity string, tables []string) bound {
 		}
 	}
 	e.Spent, e.SpentCurve = spent.Loss(), spent.Curve
+	if p := s.Spent[state.Holder{Account: budget.OverPeriods(entity), Entity: true, Principal: budget.All}]; p != nil {
+		e.OfPersons, e.OfPersonsCurve = p.Ever.Loss(), p.Ever.Curve
+	}
 	if b := s.Budgets[state.Holder{Account: entity, Entity: true, Principal: budget.All}]; b != nil {
 		own := *b
 		e.own = &own

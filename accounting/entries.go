@@ -109,7 +109,7 @@ func entryOf(id uint64, r *record.Record) Entry {
 	}
 	for i := range r.Charges {
 		c := &r.Charges[i]
-		e.Charges[i] = EntryCharge{Charge{Account: c.Account, Entity: c.Entity, Table: c.Table, Loss: c.Loss.Loss(), Events: c.Events}, c.Left}
+		e.Charges[i] = EntryCharge{Charge{Account: c.Account, Entity: c.Entity, Table: c.Table, Blocks: c.Blocks, Loss: c.Loss.Loss(), Events: c.Events}, c.Left}
 	}
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/invalid"
 	"scrim/accounting/privacy"
 )
@@ -86,6 +87,13 @@ type ExhaustedError struct {
 	// NoSlack tells that the ρ would fit, and the δ of the charge beside what is spent of it does
 	// not.
 	NoSlack bool
+	// Blocks are those of the charge for which it does not fit; none: it is for every block, and so
+	// is all that is spent.
+	Blocks []days.Span
+	// Asked is what the charge is for; nil: every block.
+	Asked *days.Span
+	// NoBound says that the charge promises nothing to those whom the budget is for.
+	NoBound bool
 	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
 	EventShare, TVShare privacy.Delta
 }

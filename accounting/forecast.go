@@ -58,7 +58,9 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 		return nil, l.fault
 	}
 	today := max(l.state.LastDay, budget.DateOf(l.now()))
-	for _, c := range merge(charges) {
+	booked := merge(charges)
+	for i := range booked {
+		c := &booked[i]
 		known := false
 		add := func(b *budget.Budget, who string) {
 			if b == nil {
@@ -66,7 +68,9 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 			}
 			known = true
 			f := Forecast{Account: c.Account, Entity: c.Entity, Table: c.Table, Budget: *b, Holder: who}
-			list = append(list, pending{f, l.state.SpentIn(b, state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, today), *c.Amount()})
+			spent := l.state.Before(state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, today, booked[:i])
+			over := spent.Over(c.Blocks, b.Window, today)
+			list = append(list, pending{f, hardest(b, over, c.Amount()), *c.Amount()})
 		}
 		add(l.state.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.All}], budget.All)
 		if !known && !c.Entity {
@@ -87,6 +91,19 @@ func (l *Ledger) Forecast(principal string, roles []string, charges []Charge) ([
 		out[i].weigh(&list[i].before, &list[i].loss)
 	}
 	return out, nil
+}
+
+// hardest returns what is spent on a block that a charge does not fit, if there is one, else on the
+// heaviest.
+func hardest(b *budget.Budget, over []state.Stretch, a *privacy.Amount) privacy.Amount {
+	for i := range over {
+		after := over[i].Spent
+		after.Plus(a)
+		if !b.Fits(&after) {
+			return over[i].Spent
+		}
+	}
+	return over[state.Heaviest(over)].Spent
 }
 
 // weigh fills in what the charge costs, and what it leaves.

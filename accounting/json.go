@@ -51,6 +51,8 @@ func (c *EntryCharge) appendJSON(b []byte) []byte {
 		b = append(b, `,"entity":true`...)
 	}
 	b = jsonField(b, "table", c.Table)
+	first, last := c.Blocks.All().Dates()
+	b = jsonField(jsonField(b, "first_day", first), "last_day", last)
 	b = jsonNumber(b, "rho", c.Loss.Rho.Float())
 	b = jsonNumber(b, "pure_epsilon", c.Loss.Pure.Float())
 	b = jsonNumber(b, "delta_event", c.Loss.DeltaEvent)

@@ -129,7 +129,7 @@ func charge(l *Ledger, workers int) privacy.Rho {
 					Principal: fmt.Sprintf("p%d@%%", w), Statement: strings.Repeat("SELECT ", r.IntN(60)),
 					Charges: []Charge{
 						{Account: "t", Loss: privacy.Loss{Rho: privacy.Rho(n), Pure: privacy.Pure(n)}, Rounded: []privacy.Event{}},
-						{Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.Rho(n)}, Rounded: []privacy.Event{{Kind: privacy.Gaussian, Rho: privacy.Rho(n), Count: 1}}},
+						{Account: "e", Entity: true, Blocks: randomBlocks(r), Loss: privacy.Loss{Rho: privacy.Rho(n)}, Rounded: []privacy.Event{{Kind: privacy.Gaussian, Rho: privacy.Rho(n), Count: 1}}},
 					},
 				})
 				if errors.Is(err, ErrUnavailable) {

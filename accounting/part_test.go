@@ -77,8 +77,8 @@ func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Rece
 	receipt, err := l.Reserve(t.Context(), Request{
 		Principal: who, Statement: "SELECT ?", Digest: fmt.Sprint("digest", r.IntN(99)), Mechanisms: "m", Roles: []string{"a", "b", "c"}[:r.IntN(4)],
 		Charges: []Charge{
-			{Account: account, Table: "shop." + account, Loss: loss, Events: events},
-			{Account: "e", Entity: true, Loss: loss, Events: events},
+			{Account: account, Table: "shop." + account, Blocks: randomBlocks(r), Loss: loss, Events: events},
+			{Account: "e", Entity: true, Blocks: randomBlocks(r), Loss: loss, Events: events},
 			{Account: "e", Table: "shop.e", Loss: loss, Events: events[:1]},
 		}[:1+r.IntN(3)],
 	})

@@ -7,10 +7,15 @@ import (
 
 // Pure reports whether what a principal spends on an account is tested against a budget with δ = 0:
 // that of all principals, or the principal's own or default one, or that of one of the roles. Only
-// charges with a pure ε fit there.
+// charges with a pure ε fit there. What is charged to an entity by period is tested over all
+// periods, too.
 func (l *Ledger) Pure(account string, entity bool, principal string, roles ...string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.pure(account, entity, principal, roles) || entity && l.pure(budget.OverPeriods(account), true, principal, roles)
+}
+
+func (l *Ledger) pure(account string, entity bool, principal string, roles []string) bool {
 	all := l.state.Budgets[state.Holder{Account: account, Entity: entity, Principal: budget.All}]
 	own := l.state.Own(account, entity, principal)
 	for _, role := range roles {

@@ -54,7 +54,7 @@ func TestRemainingIsGranted(t *testing.T) {
 						t.Fatal(err)
 					}
 					b := &st.Budgets[0]
-					spent := l.state.SpentIn(&b.Budget, state.Holder{Account: "t", Entity: false, Principal: budget.All}, budget.DateOf(k.now()))
+					spent := l.state.Of(state.Holder{Account: "t", Principal: budget.All}).Over(nil, b.Window, budget.DateOf(k.now()))[0].Spent
 					grants := func(what string, loss privacy.Loss, want bool) {
 						t.Helper()
 						if got := b.Budget.Fits(spent.With(loss)); got != want {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 )
@@ -29,8 +31,11 @@ type Charge struct {
 	Account string // a table's account (it outlives renaming), or an entity's name
 	Entity  bool   // Account names an entity
 	Table   string // schema.table for messages; empty for an entity
-	Loss    privacy.Loss
-	Events  []privacy.Event // what Loss is the sum of, in the order of the mechanisms
+	// Blocks are whose loss it is, where the unit is one person's rows of one period; nil: every
+	// block's.
+	Blocks *days.Span
+	Loss   privacy.Loss
+	Events []privacy.Event // what Loss is the sum of, in the order of the mechanisms
 	// Rounded are the same events where Gaussian noise is drawn as rounded normal numbers, which a
 	// Gaussian account wants; nil: the caller cannot draw it so.
 	Rounded []privacy.Event
@@ -71,6 +76,9 @@ func (r *Request) check() error {
 		if err := c.Loss.Check(); err != nil {
 			return err
 		}
+		if err := c.Blocks.Check(); err != nil {
+			return err
+		}
 		for _, e := range slices.Concat(c.Events, c.Rounded) {
 			if err := e.Check(); err != nil {
 				return err
@@ -87,12 +95,19 @@ func unique(names []string) []string {
 	return slices.Compact(s)
 }
 
-// exhausted tells what a charge would cost that does not fit, and what fits.
-func exhausted(b *budget.Budget, c *record.Booked, r *record.Record, before *privacy.Amount) error {
+// exhausted tells what a charge would cost that does not fit on some of its blocks, and what fits
+// on the heaviest of them.
+func exhausted(b *budget.Budget, c *record.Booked, r *record.Record, full []state.Stretch) error {
+	before := &full[state.Heaviest(full)].Spent
 	e := &ExhaustedError{
 		Account: c.Account, Entity: c.Entity, Table: c.Table, Scope: b.Principal, Principal: r.Principal,
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.Day),
-		RequestedRho: c.Loss.Rho,
+		RequestedRho: c.Loss.Rho, Asked: c.Blocks, NoBound: c.Loss.Loss().DeltaEvent >= 1,
+	}
+	for i := range full {
+		if on := full[i].Span; (&on).Whole() != nil {
+			e.Blocks = append(e.Blocks, on)
+		}
 	}
 	// Between two orders of the grid the curve of what is not Gaussian noise may count a little
 	// more than α·ρ.

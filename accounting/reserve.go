@@ -93,42 +93,53 @@ func (l *Ledger) admit(r *record.Record) (uint64, *batch, error) {
 	}
 	l.stamp(r)
 	for i := range r.Charges {
-		if err := admit(l.state, &r.Charges[i], r); err != nil {
+		if err := admit(l.state, i, r); err != nil {
 			return 0, nil, err
 		}
 	}
 	return l.append(r)
 }
 
-// admit is the filter: it tests one charge against the budgets on its account, and notes in c what
-// it would leave. It changes no spending.
-func admit(s *state.State, c *record.Booked, r *record.Record) error {
+// admit is the filter: it tests one charge of a record, beside those in front of it, against the
+// budgets on its account, and notes in it what it would leave. It changes no spending.
+func admit(s *state.State, i int, r *record.Record) error {
+	c := &r.Charges[i]
 	all := s.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: budget.All}]
 	if all == nil && !c.Entity {
 		return &NoBudgetError{Account: c.Account, Table: c.Table}
 	}
 	c.Left, c.Tested = nil, nil
-	if err := test(s, c, r, all, budget.All, budget.All); err != nil {
+	if err := test(s, i, r, all, budget.All, budget.All); err != nil {
 		return err
 	}
 	for _, who := range r.Roles {
-		if err := test(s, c, r, s.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}], who, who); err != nil {
+		if err := test(s, i, r, s.Budgets[state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}], who, who); err != nil {
 			return err
 		}
 	}
-	return test(s, c, r, s.Own(c.Account, c.Entity, r.Principal), r.Principal, record.Own)
+	return test(s, i, r, s.Own(c.Account, c.Entity, r.Principal), r.Principal, record.Own)
 }
 
-// test tests a charge against one budget, if there is one, which caps what who spends.
-func test(s *state.State, c *record.Booked, r *record.Record, b *budget.Budget, who, scope string) error {
+// test tests a charge against one budget, if there is one, which caps what who spends: it has to
+// fit beside what is spent on each of its blocks.
+func test(s *state.State, i int, r *record.Record, b *budget.Budget, who, scope string) error {
 	if b == nil {
 		return nil
 	}
-	before := s.SpentIn(b, state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, r.Day)
-	after := before
-	after.Plus(c.Amount())
-	if !b.Fits(&after) {
-		return exhausted(b, c, r, &before)
+	c := &r.Charges[i]
+	spent := s.Before(state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, r.Day, r.Charges[:i])
+	over := spent.Over(c.Blocks, b.Window, r.Day)
+	var full []state.Stretch
+	after := make([]privacy.Amount, len(over))
+	for j := range over {
+		after[j] = over[j].Spent
+		after[j].Plus(c.Amount())
+		if !b.Fits(&after[j]) {
+			full = append(full, over[j])
+		}
+	}
+	if len(full) > 0 {
+		return exhausted(b, c, r, full)
 	}
 	c.Left = append(c.Left, record.Left{Scope: scope})
 	c.Tested = append(c.Tested, record.Tested{Budget: *b, After: after})
@@ -141,15 +152,26 @@ func weigh(r *record.Record) {
 	for i := range r.Charges {
 		c := &r.Charges[i]
 		for j := range c.Tested {
-			t := &c.Tested[j]
-			c.Left[j].Epsilon = t.Budget.Remaining(&t.After)
-			if t.Budget.Rho > 0 {
-				c.Left[j].Rho = t.Budget.Rho - t.After.Rho
-			}
+			c.Left[j].Epsilon, c.Left[j].Rho = leastLeft(&c.Tested[j])
 		}
 		c.Tested = nil
 	}
 	close(r.Weighed)
+}
+
+// leastLeft returns what remains where least does, of the blocks that a charge was for.
+func leastLeft(t *record.Tested) (privacy.Epsilon, privacy.Rho) {
+	epsilon, rho := t.Budget.Remaining(&t.After[0]), privacy.Rho(0)
+	if t.Budget.Rho > 0 {
+		rho = t.Budget.Rho - t.After[0].Rho
+	}
+	for i := range t.After[1:] {
+		after := &t.After[1+i]
+		if epsilon = min(epsilon, t.Budget.Remaining(after)); t.Budget.Rho > 0 { // NaN then
+			rho = min(rho, t.Budget.Rho-after.Rho)
+		}
+	}
+	return epsilon, rho
 }
 
 // Finish records how a charged statement ended. It gives nothing back, does not wait, and does not
@@ -178,14 +200,17 @@ func (l *Ledger) Remark(receipt Receipt, text string) {
 	l.later()
 }
 
-// merge adds the charges on one account and puts them into exact form, in the order of their first
-// mention.
+// merge adds the charges on one account for the same blocks and puts them into exact form, in the
+// order of their first mention.
 func merge(charges []Charge) []record.Booked {
 	var m []record.Booked
 	for _, c := range charges {
-		i := slices.IndexFunc(m, func(b record.Booked) bool { return b.Account == c.Account && b.Entity == c.Entity })
+		i := slices.IndexFunc(m, func(b record.Booked) bool {
+			return b.Account == c.Account && b.Entity == c.Entity && b.Blocks.Same(c.Blocks)
+		})
 		if i < 0 {
-			m = append(m, record.Booked{Account: c.Account, Entity: c.Entity, Table: budget.Clip(c.Table), Loss: privacy.TallyOf(c.Loss), Events: eventsOf(&c)})
+			m = append(m, record.Booked{Account: c.Account, Entity: c.Entity, Blocks: c.Blocks.Whole(),
+				Table: budget.Clip(c.Table), Loss: privacy.TallyOf(c.Loss), Events: eventsOf(&c)})
 			continue
 		}
 		m[i].Loss = m[i].Loss.Add(privacy.TallyOf(c.Loss))

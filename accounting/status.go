@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
@@ -35,8 +36,21 @@ type BudgetStatus struct {
 	RemainingPure privacy.Pure // the largest ε of a pure charge that fits; 0 for a budget in ρ
 	WindowStart   time.Time
 	WindowEnd     time.Time // zero for Never
+	// Blocks are where the budget stands on each block, where something was spent on some of them
+	// only, in stretches of days that make up all; what is above is then of the one with the least
+	// remaining, which is what a statement on every block is tested beside.
+	Blocks []BlocksStatus
 
 	spent privacy.Amount // of which Spent and SpentCurve are parts
+}
+
+// BlocksStatus is where a budget stands on each block of a stretch of days.
+type BlocksStatus struct {
+	days.Span
+	Spent        privacy.Loss
+	SpentEpsilon privacy.Epsilon
+	Remaining    privacy.Epsilon
+	RemainingRho privacy.Rho
 }
 
 // Status returns where every budget stands, and each entity's bound. entitiesOf gives the entity of
@@ -66,14 +80,14 @@ func (l *Ledger) Status(entitiesOf map[string][]string) (Status, error) {
 type position struct {
 	budget budget.Budget
 	holder string
-	spent  privacy.Amount
+	over   []state.Stretch
 }
 
 // positionsOf returns every budget with everyone whom it caps, in the order of Status.
 func positionsOf(s *state.State, today budget.Date) []position {
 	var list []position
 	add := func(b *budget.Budget, who string) {
-		list = append(list, position{*b, who, s.Spent[state.Holder{Account: b.Account, Entity: b.Entity, Principal: who}].In(b.Window, today)})
+		list = append(list, position{*b, who, s.Spent[state.Holder{Account: b.Account, Entity: b.Entity, Principal: who}].Over(nil, b.Window, today)})
 	}
 	for _, b := range s.Budgets {
 		add(b, b.Principal)
@@ -100,15 +114,42 @@ func positionsOf(s *state.State, today budget.Date) []position {
 }
 
 func (p *position) status(today budget.Date) BudgetStatus {
-	b, loss := &p.budget, p.spent.Loss()
-	epsilon, _ := privacy.BestEpsilon(loss, p.spent.Curve, b.Delta)
+	b, blocks := &p.budget, []BlocksStatus(nil)
+	if len(p.over) > 1 {
+		for i := range p.over {
+			blocks = append(blocks, blocksStatus(b, &p.over[i]))
+		}
+	}
+	spent := p.over[leastOf(blocks)].Spent
+	loss := spent.Loss()
+	epsilon, _ := privacy.BestEpsilon(loss, spent.Curve, b.Delta)
 	st := BudgetStatus{
-		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: p.spent.Curve, SpentEpsilon: epsilon,
-		Remaining: b.Remaining(&p.spent), RemainingRho: b.RemainingRho(&p.spent, privacy.Tally{}), RemainingPure: b.RemainingPure(&p.spent),
-		WindowEnd: b.Window.End(today), spent: p.spent,
+		Budget: *b, Holder: p.holder, Spent: loss, SpentCurve: spent.Curve, SpentEpsilon: epsilon,
+		Remaining: b.Remaining(&spent), RemainingRho: b.RemainingRho(&spent, privacy.Tally{}), RemainingPure: b.RemainingPure(&spent),
+		WindowEnd: b.Window.End(today), Blocks: blocks, spent: spent,
 	}
 	if b.Window != budget.Never {
 		st.WindowStart = b.Window.Start(today).Time()
 	}
 	return st
+}
+
+func blocksStatus(b *budget.Budget, x *state.Stretch) BlocksStatus {
+	epsilon, _ := privacy.BestEpsilon(x.Spent.Loss(), x.Spent.Curve, b.Delta)
+	return BlocksStatus{
+		Span: x.Span, Spent: x.Spent.Loss(), SpentEpsilon: epsilon,
+		Remaining: b.Remaining(&x.Spent), RemainingRho: b.RemainingRho(&x.Spent, privacy.Tally{}),
+	}
+}
+
+// leastOf returns the place of the stretch with the least remaining, 0 where there are none.
+func leastOf(list []BlocksStatus) int {
+	at := 0
+	for i := range list {
+		a, b := &list[i], &list[at]
+		if a.Remaining < b.Remaining || !(b.Remaining < a.Remaining) && a.RemainingRho < b.RemainingRho {
+			at = i
+		}
+	}
+	return at
 }

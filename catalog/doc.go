@@ -32,6 +32,9 @@
 //   - A row may belong to a second person, of another entity: a table is protected or linked once
 //     for each. Persons of the two entities are declared to be different people first
 //     (SetDisjoint), for good: somebody who were both would lose more than either is charged for.
+//   - The unit of an entity is the whole person, or one person's rows of one period
+//     (ProtectPeriods), the same for all tables of the entity. It changes only as long as nothing
+//     has been charged to the entity or the table.
 //   - Links and domains follow the table that they refer to when it is renamed. Columns that a
 //     policy rests on are not renamed, dropped or changed; Snapshot.Uses says which those are.
 //

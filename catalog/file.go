@@ -54,6 +54,8 @@ type stored struct {
 	Entity   string               `json:"entity,omitempty"`
 	Row      bool                 `json:"unit_row,omitempty"`
 	Column   string               `json:"unit_column,omitempty"`
+	Period   string               `json:"period,omitempty"`
+	Of       string               `json:"period_of,omitempty"`
 	Link     *storedLink          `json:"link,omitempty"`
 	Also     *storedOwner         `json:"also,omitempty"`
 	Relation string               `json:"neighbours,omitempty"` // missing: add-remove
@@ -76,11 +78,12 @@ type storedOwner struct {
 	Link   *storedLink `json:"link,omitempty"`
 }
 
-// storedState is the JSON form of a state in which entities are declared to be disjoint; that of
-// any other is the list of its tables alone.
+// storedState is the JSON form of a state in which entities are declared to be disjoint or have
+// periods; that of any other is the list of its tables alone.
 type storedState struct {
-	Tables   []stored    `json:"tables"`
-	Disjoint [][2]string `json:"disjoint_entities"`
+	Tables   []stored          `json:"tables"`
+	Periods  map[string]string `json:"entity_periods,omitempty"`
+	Disjoint [][2]string       `json:"disjoint_entities,omitempty"`
 }
 
 // link is the link that is kept; nil for none.
@@ -103,7 +106,7 @@ func encode(s *Snapshot) ([]byte, error) {
 	list := make([]stored, 0, len(s.tables))
 	for _, t := range s.All() {
 		r := stored{Name: t.Name, State: t.State.String(), Account: t.Account, Entity: t.Entity,
-			Row: t.Unit.Row, Column: t.Unit.Column, Sized: t.Sized, Scales: t.Scales, Defaults: t.Defaults}
+			Row: t.Unit.Row, Column: t.Unit.Column, Period: t.Unit.Period.Every, Of: t.Unit.Period.Of, Sized: t.Sized, Scales: t.Scales, Defaults: t.Defaults}
 		if t.Relation != AddRemove {
 			r.Relation = t.Relation.String()
 		}
@@ -119,11 +122,11 @@ func encode(s *Snapshot) ([]byte, error) {
 		}
 		list = append(list, r)
 	}
-	if len(s.disjoint) == 0 {
+	if len(s.disjoint) == 0 && len(s.periods) == 0 {
 		return json.MarshalIndent(list, "", " ")
 	}
 	pairs := slices.SortedFunc(maps.Keys(s.disjoint), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
-	return json.MarshalIndent(storedState{list, pairs}, "", " ")
+	return json.MarshalIndent(storedState{list, s.periods, pairs}, "", " ")
 }
 
 func decode(payload []byte, revision uint64) (*Snapshot, error) {
@@ -139,7 +142,7 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{revision: revision, tables: make(map[string]Table, len(state.Tables))}
+	s := &Snapshot{revision: revision, tables: make(map[string]Table, len(state.Tables)), periods: state.Periods}
 	for _, p := range state.Disjoint {
 		if s.disjoint == nil {
 			s.disjoint = map[[2]string]bool{}
@@ -156,7 +159,7 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 			return nil, fmt.Errorf("table %q has the unknown neighbour relation %q", r.Name, r.Relation)
 		}
 		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
-			Unit: Unit{Row: r.Row, Column: r.Column}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
+			Unit: Unit{Row: r.Row, Column: r.Column, Period: Period{r.Period, r.Of}}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
 		t.Unit.Link = r.Link.link()
 		if o := r.Also; o != nil {
 			t.Also = &Owner{o.Entity, Unit{Column: o.Column, Link: o.Link.link()}}

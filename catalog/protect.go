@@ -17,7 +17,11 @@ func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
 	if err != nil {
 		return err
 	}
-	entity, err = entityName(entity)
+	return c.protectUnit(schema, name, unit, entity, Period{})
+}
+
+func (c *Catalog) protectUnit(schema Schema, name, unit, entity string, p Period) error {
+	entity, err := entityName(entity)
 	if err != nil {
 		return err
 	}
@@ -27,7 +31,7 @@ func (c *Catalog) Protect(schema Schema, table, unit, entity string) error {
 		if err != nil {
 			return err
 		}
-		u = Unit{Column: col}
+		u = Unit{Column: col, Period: p}
 	} else if schema.HasColumn(name, RowUnit) {
 		return refuse.New(refuse.Policy, "The table %s has a column named row, so the unit 'row' could mean either.", name).
 			With("Rename the column, then protect the table.")
@@ -59,6 +63,12 @@ func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool
 	if r := s.readers(name); len(r) > 0 {
 		return false, refuse.New(refuse.Policy, "The public domain of %s.%s is read from %s.", r[0].table, r[0].column, name).
 			With("Give that column another domain first, then protect the table.")
+	}
+	if err := c.inPeriods(s, t, u, entity); err != nil {
+		return false, err
+	}
+	if s.periods[entity] != "" {
+		t.Relation = AddRemove // nothing was charged under another one
 	}
 	t.State, t.Unit, t.Entity = Protected, u, entity
 	if t.Account == "" {
@@ -123,14 +133,17 @@ func (u Unit) equal(v Unit) bool {
 	if (u.Link == nil) != (v.Link == nil) || u.Link != nil && *u.Link != *v.Link {
 		return false
 	}
-	return u.Row == v.Row && u.Column == v.Column
+	return u.Row == v.Row && u.Column == v.Column && u.Period == v.Period
 }
 
-// String says the unit in words: "unit 'row'", "unit column c", "a link from c to p.k".
+// String says the unit in words: "unit 'row'", "unit column c", "unit column c by month of d", "a
+// link from c to p.k".
 func (u Unit) String() string {
 	switch {
 	case u.Row:
 		return "unit 'row'"
+	case u.Period != Period{}:
+		return "unit column " + u.Column + " by " + u.Period.String()
 	case u.Column != "":
 		return "unit column " + u.Column
 	case u.Link != nil:

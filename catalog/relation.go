@@ -65,6 +65,11 @@ func (c *Catalog) SetNeighbours(table, relation string) error {
 			return false, refuse.New(refuse.Policy, "The table %s is not protected.", name).
 				With("CALL dp_protect('%s', unit_column, entity) first.", name)
 		}
+		if r == ReplaceOne {
+			if err := s.noPeriods(t.Entity, noReplacing); err != nil {
+				return false, err
+			}
+		}
 		sized := r == ReplaceOne
 		if t.Relation == r && t.Sized == sized {
 			return false, nil

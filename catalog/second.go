@@ -17,6 +17,9 @@ func (s *Snapshot) protectAlso(t Table, o Owner) (bool, error) {
 	case t.Also != nil:
 		return false, refuse.New(refuse.Policy, "The table %s already belongs to two persons, of the entities %s and %s.", t.Name, t.Entity, t.Also.Entity).
 			With("To change that, CALL dp_unprotect('%s') first; its budget and what is spent stay.", t.Name)
+	case s.periods[t.Entity] != "" || s.periods[o.Entity] != "" || o.Unit.Period != Period{}:
+		return false, refuse.New(refuse.Policy, "The table %s would belong to two persons of which one counts by period.", t.Name).
+			With("Protect it for one person by period, or for two without.")
 	case o.Unit.Row || t.Unit.Row:
 		return false, refuse.New(refuse.Policy, "The table %s would belong to two persons of which one is the row itself.", t.Name).
 			With("Name both persons by columns or links.")

@@ -12,6 +12,7 @@ import (
 type Snapshot struct {
 	revision uint64 // counts the changes since the catalogue was created
 	tables   map[string]Table
+	periods  map[string]string  // the periods of the entities that have some
 	disjoint map[[2]string]bool // pairs of entities, each in order: nobody is a person of both
 }
 
@@ -85,6 +86,9 @@ func (s *Snapshot) Uses(table, column string) []string {
 		if o.Unit.Column == column && column != "" {
 			out = append(out, "the unit column of "+table)
 		}
+		if o.Unit.Period.Of == column && column != "" {
+			out = append(out, "the column of the periods of "+table)
+		}
 		if l := o.Unit.Link; l != nil && l.Column == column {
 			out = append(out, "the link from "+table+" to "+l.Parent)
 		}
@@ -129,7 +133,7 @@ func (s *Snapshot) readers(table string) []reader {
 // clone copies the state for an edit. Tables are values; an edit that changes a map or pointer of
 // one replaces it.
 func (s *Snapshot) clone() *Snapshot {
-	return &Snapshot{s.revision, maps.Clone(s.tables), maps.Clone(s.disjoint)}
+	return &Snapshot{s.revision, maps.Clone(s.tables), maps.Clone(s.periods), maps.Clone(s.disjoint)}
 }
 
 func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
@@ -142,7 +146,9 @@ func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }
 //  3. tables that share an entity or an account, protected or not, have the same neighbour
 //     relation, and only a protected table with replace-one has a public number of persons;
 //  4. only a protected table has a second unit, a column or a link, of an entity whose persons are
-//     declared to be others than those of the first.
+//     declared to be others than those of the first;
+//  5. a protected table with a unit column has the periods of its entity, if the entity has any,
+//     and then the relation add-remove and no second unit.
 func (s *Snapshot) verify() error {
 	for _, t := range s.All() {
 		units := 0
@@ -156,6 +162,9 @@ func (s *Snapshot) verify() error {
 			return refuse.New(refuse.Policy, "The policy of %s would be incomplete.", t.Name).With("Protect the table with one unit and one entity.")
 		case t.State != Protected && units != 0:
 			return refuse.New(refuse.Policy, "The table %s would have a unit but no protection.", t.Name).With("Protect the table first.")
+		}
+		if err := s.verifyPeriods(t); err != nil {
+			return err
 		}
 		if err := s.verifySecond(t); err != nil {
 			return err

@@ -62,6 +62,7 @@ type Table struct {
 type Unit struct {
 	Row    bool   // each row is one person
 	Column string // the column that identifies the person
+	Period Period // with Column: only the rows of one period are the unit's
 	Link   *Link  // the person is the one that the parent row belongs to
 }
 

@@ -33,6 +33,10 @@ func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 		Collections:  s.collections,
 		Simulate:     s.simulator.Run,
 		Views:        s.views,
+		Sources:      s.store,
+		Totals:       s.totals,
+		Schedules:    s.schedules,
+		Forecast:     s.prices.Forecast,
 		HasView: func(ctx *sql.Context, schema, name string) (bool, error) {
 			return s.tables.HasView(ctx, schema, name)
 		},

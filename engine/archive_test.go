@@ -80,7 +80,7 @@ func TestArchiveLedger(t *testing.T) {
 	}
 	i.end()
 
-	away := filepath.Join(t.TempDir(), "archive")
+	away := filepath.Join(scratch(t), "archive")
 	if err := os.Rename(filepath.Dir(a.Path), away); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"strings"
+	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -74,7 +75,7 @@ func (s *Server) assemble() error {
 	catalogue := browse.New()
 	s.admin = s.administration(catalogue)
 	s.inbox = inbox.New(s.collections)
-	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds, Views: s.views.Holds},
+	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds, Views: s.views.Holds, Totals: s.totals.Holds, Attached: s.attached},
 		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
 		Catalog:  func() catalog.Reader { return s.catalog.Snapshot() },
@@ -85,6 +86,7 @@ func (s *Server) assemble() error {
 		},
 		Forecast:    s.prices.Forecast,
 		Earlier:     s.prices.Earlier,
+		Views:       s.views.Of,
 		Domains:     tables.Domains{Provider: s.tables},
 		Public:      s.tables,
 		Memory:      s.cfg.ReleaseMemory << 20,
@@ -107,10 +109,18 @@ func (s *Server) assemble() error {
 	s.engine = sqle.New(s.analyzer, &sqle.Config{})
 	s.prices.Engine, s.simulator.Engine = s.engine, s.engine
 	s.views.Engine, s.views.Runner, s.views.Tables = s.engine, s.runner, s.tables
+	s.views.Domains = tables.Domains{Provider: s.tables}
+	s.views.Policy = func(table string) catalog.Table { return s.catalog.Snapshot().Table(table) }
 	s.analyzer.Catalog.RegisterFunction(ctx, dpFunctions...)
 	catalogue.Open(s.analyzer.Catalog, s.browsing())
 	s.analyzer.Catalog.RegisterFunction(ctx, dialect.Functions()...)
 	return errors.Join(s.loadAccounts(ctx), s.declareCollections(ctx), s.declareViews(ctx))
+}
+
+// attached reports whether a name is that of files of others, and whether it is attached.
+func (s *Server) attached(ref store.TableRef) (live, known bool) {
+	a, known := s.store.Attachments()[ref]
+	return known && a.Live(), known
 }
 
 // executor runs private statements.
@@ -121,6 +131,9 @@ func (s *Server) executor() *exec.Executor {
 		Noise:     s.noise,
 		Principal: session.Principal,
 		Roles:     session.Roles,
+		Units: func(entity string, first, last time.Time) (int64, bool) {
+			return s.catalog.Snapshot().UnitsOf(entity, first, last)
+		},
 		Fixed:     session.Fixed,
 		Memory:    s.cfg.ReleaseMemory << 20,
 		Spill:     s.spill,

@@ -97,7 +97,7 @@ func TestTheCatalogueIsTrue(t *testing.T) {
 		{"SELECT grantee, table_schema, privilege_type FROM information_schema.schema_privileges", "[['ann'@'%' dp SELECT] ['ann'@'%' shop SELECT]]"},
 		{"SELECT user FROM mysql.user", "[[ann]]"}, {"SELECT user, authentication_string FROM mysql.user", "[[ann ]]"},
 		{"SELECT COUNT(*) > 10 FROM information_schema.routines WHERE routine_name LIKE 'dp\\_%'", "[[1]]"},
-		{"SELECT parameter_name FROM information_schema.parameters WHERE specific_name = 'dp_protect'", "[[table] [unit_column] [entity]]"},
+		{"SELECT parameter_name FROM information_schema.parameters WHERE specific_name = 'dp_protect'", "[[table] [unit_column] [entity] [json]]"},
 		{"SHOW CREATE USER CURRENT_USER()", "[[CREATE USER `ann`@`%` IDENTIFIED WITH 'mysql_native_password' REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT UNLOCK]]"},
 		{"SHOW VARIABLES LIKE 'lower_case_table_names'", "[[lower_case_table_names 1]]"}, {"SELECT @@version", "[[" + version.Number + "]]"},
 		{"SELECT @@max_allowed_packet, @@max_connections", "[[67108864 256]]"},

@@ -2,12 +2,17 @@ package engine
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"scrim/engine/audit"
 	"scrim/engine/datadir"
+	"scrim/engine/source"
+	"scrim/engine/source/clickhouse"
+	"scrim/engine/source/mysql"
+	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 )
 
@@ -32,6 +37,13 @@ type Config struct {
 	// HTTP; "" for none. ContributeOrigins lists, between commas, the origins whose pages may do so
 	// from a browser, or is "*".
 	ContributeListen, ContributeOrigins string
+
+	// Lake lists, between commas, the directories below which dp_attach may name files that are
+	// read in place; "" for none.
+	Lake string
+	// Sources declares the servers of others whose tables dp_attach may name, as
+	// source.ParseServers reads them.
+	Sources string
 
 	// Threads is the number of threads of the store; 0 means all processors.
 	Threads int
@@ -144,7 +156,20 @@ func (c Config) withDefaults() Config {
 
 // Place says where the data directory is, and how what belongs to it is opened.
 func (c Config) Place() datadir.Place {
-	return datadir.Place{Dir: c.DataDir, Audit: c.AuditDir, Witness: c.Witness, Threads: c.Threads, MemoryLimit: c.MemoryLimit}
+	return datadir.Place{Dir: c.DataDir, Audit: c.AuditDir, Witness: c.Witness, Threads: c.Threads, MemoryLimit: c.MemoryLimit, Lake: c.roots(), Servers: duckdb.Servers{Declared: c.Sources, Kinds: kinds}}
+}
+
+// kinds are the kinds of servers whose tables can be read.
+var kinds = map[string]source.Kind{"mysql": mysql.Kind{}, "clickhouse": clickhouse.Kind{}}
+
+// roots are the directories of Lake.
+func (c Config) roots() (dirs []string) {
+	for d := range strings.SplitSeq(c.Lake, ",") {
+		if d = strings.TrimSpace(d); d != "" {
+			dirs = append(dirs, d)
+		}
+	}
+	return dirs
 }
 
 // auditOff is the value of Config.Audit without an audit log.

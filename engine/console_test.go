@@ -121,7 +121,7 @@ func TestConsoleAsksAsAnyClient(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, text)
 		}
 	}
-	if text := i.auditText(); !strings.Contains(text, `"kind":"login","connection"`) && !strings.Contains(text, "ann@%") || !strings.Contains(text, "DROP TABLE") {
+	if text := i.fullAudit(); !strings.Contains(text, `"kind":"login","connection"`) && !strings.Contains(text, "ann@%") || !strings.Contains(text, "DROP TABLE") {
 		t.Error("the audit log lacks what the console asked")
 	}
 }

@@ -19,6 +19,13 @@ import (
 // connects to it. No port is opened and no service of the machine is touched.
 func mariadb(t *testing.T) *client {
 	t.Helper()
+	c, _ := mariadbWith(t, "--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--collation-server=utf8mb4_nopad_bin")
+	return c
+}
+
+// mariadbWith is mariadb with options. It returns the server's process, too.
+func mariadbWith(t *testing.T, options ...string) (*client, *os.Process) {
+	t.Helper()
 	install := testenv.Program(t, "mariadb-install-db")
 	daemon, err := exec.LookPath("mariadbd")
 	if err != nil {
@@ -38,9 +45,8 @@ func mariadb(t *testing.T) *client {
 	if out, err := exec.Command(install, append(as, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve")...).CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
-	server := exec.Command(daemon, append(as, "--socket="+socket, "--pid-file="+filepath.Join(dir, "pid"), "--skip-networking", "--skip-grant-tables",
-		"--skip-log-bin", "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4",
-		"--collation-server=utf8mb4_nopad_bin", "--default-time-zone=+00:00")...)
+	as = append(as, "--socket="+socket, "--pid-file="+filepath.Join(dir, "pid"), "--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--character-set-server=utf8mb4", "--default-time-zone=+00:00")
+	server := exec.Command(daemon, append(as, options...)...)
 	log := &buffer{}
 	server.Stdout, server.Stderr = log, log
 	if err := server.Start(); err != nil {
@@ -66,5 +72,5 @@ func mariadb(t *testing.T) *client {
 		return err
 	})
 	t.Cleanup(func() { conn.Close() })
-	return &client{t, conn}
+	return &client{t, conn}, server.Process
 }

@@ -74,7 +74,7 @@ func TestErrorsAreMySQLs(t *testing.T) {
 		{1298, "HY000", "SET time_zone = 'Nowhere/Land'", "Unknown or incorrect time zone: 'Nowhere/Land'"},
 		{1305, "42000", "SELECT nofunc(1)", "FUNCTION nofunc does not exist"},
 		{1305, "42000", "CALL noproc()", "PROCEDURE noproc does not exist"},
-		{1318, "42000", "CALL dp_protect('x')", "Incorrect number of arguments for PROCEDURE dp_protect; expected 3, got 1"},
+		{1318, "42000", "CALL dp_protect('x')", "Incorrect number of arguments for PROCEDURE dp_protect; expected 4, got 1"},
 		{1347, "HY000", "SHOW CREATE VIEW products", "'shop.products' is not VIEW"},
 		{1353, "HY000", "SELECT * FROM (SELECT 1 a, 2 b) t (x)", "different column counts"},
 		{1364, "HY000", "INSERT INTO products (title) VALUES ('q')", "Field 'id' doesn't have a default value"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"scrim/engine/estimator/noise"
 	"scrim/internal/panics"
+	"scrim/internal/spill"
 )
 
 const rootPassword = "root-password"
@@ -58,6 +60,26 @@ func small(dir string) Config {
 	return cfg
 }
 
+// scratch returns a directory for the data of a test to which it does not matter where they are: in
+// memory where Linux has room there, as half of the time would go by waiting for a disk's syncs.
+func scratch(t *testing.T) string {
+	t.Helper()
+	const memory, room = "/dev/shm", 4 << 30
+	if free, _, err := (spill.Disk{Dir: memory}).Free(); err != nil || free < room {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "scrim-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // start opens dir, or a new one when it is "", and serves it.
 func start(t *testing.T, dir string, change ...func(*Config)) *instance {
 	t.Helper()
@@ -68,7 +90,7 @@ func start(t *testing.T, dir string, change ...func(*Config)) *instance {
 func startWith(t *testing.T, dir string, source func() noise.Noiser, change ...func(*Config)) *instance {
 	t.Helper()
 	if dir == "" {
-		dir = filepath.Join(t.TempDir(), "data")
+		dir = filepath.Join(scratch(t), "data")
 	}
 	i := &instance{t: t, log: &buffer{}, done: make(chan error, 1), before: panics.Total()}
 	cfg := small(dir)

@@ -118,7 +118,7 @@ func (s *Server) watch() error {
 	return nil
 }
 
-// openCollections reads the collections and the DP views from the store.
+// openCollections reads the collections, the DP views and the series of totals from the store.
 func (s *Server) openCollections() error {
 	ctx := context.Background()
 	schemas, err := s.store.Schemas(ctx)
@@ -131,17 +131,27 @@ func (s *Server) openCollections() error {
 	if s.collections, err = collections.New(ctx, s.store); err != nil {
 		return err
 	}
-	s.views, err = views.Open(ctx, s.store)
+	if s.views, err = views.Open(ctx, s.store); err != nil {
+		return err
+	}
+	s.views.Life = s.dir.Life
+	s.totals, err = views.OpenTotals(ctx, s.store, s.views, s.ledger)
+	s.schedules = &views.Schedules{Views: s.views, Totals: s.totals, As: s.actAs, Tell: s.wordScheduled, Done: s.scheduleDone}
 	return err
 }
 
-// declareViews makes the tables of all DP views public: a crash may have come before that.
+// declareViews makes the tables of all DP views and series public: a crash may have come before
+// that.
 func (s *Server) declareViews(ctx *sql.Context) error {
 	list, err := s.views.List(ctx)
 	for _, r := range list {
 		err = errors.Join(err, s.admin.DeclareView(ctx, r))
 	}
-	return err
+	series, more := s.totals.List(ctx)
+	for _, r := range series {
+		more = errors.Join(more, s.admin.DeclareSeries(ctx, r))
+	}
+	return errors.Join(err, more)
 }
 
 // declareCollections makes the tables of all collections public: a crash may have come before that.

@@ -55,6 +55,8 @@ type Server struct {
 
 	collections *collections.Collections
 	views       *views.Views
+	totals      *views.Totals
+	schedules   *views.Schedules
 	admin       *admin.Admin
 	inbox       *inbox.Database
 
@@ -83,6 +85,9 @@ type Server struct {
 
 	noise        func() noise.Noiser
 	rootPassword string
+
+	keeping keeping // of schedules
+	looking keeping // at sources
 
 	once   sync.Once
 	closed error
@@ -137,6 +142,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	}()
 	go s.monitor.Serve()
 	go s.intake.Serve()
+	s.keeping.begin(s.keepSchedules)
+	s.looking.begin(func(ctx context.Context) { s.warnings.WatchSources(ctx, s.store) })
 	s.log.Info().Str("address", s.Addr().String()).Msg("serving")
 	defer s.log.Info().Msg("no longer serving")
 	since, tick := time.Now(), time.NewTicker(time.Second)
@@ -167,6 +174,8 @@ func (s *Server) Close() error {
 func (s *Server) close() error {
 	var errs []error
 	s.monitor.Stop()
+	s.keeping.end()
+	s.looking.end()
 	s.intake.Close()
 	if s.protocol != nil {
 		_ = s.protocol.Close()

@@ -42,12 +42,21 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if !d.Public && d.Pure {
 		return result{}, s.params.NotSelected()
 	}
+	if err := s.releases.CheckSynthetic(d); err != nil {
+		return result{}, err
+	}
 	outputs, err := s.outputs(d, g)
 	if err != nil {
 		return result{}, err
 	}
 	if d.Public && len(d.Keys) > 0 && len(d.Aggregates) == 0 {
 		return s.declaredKeys(g, d, outputs)
+	}
+	s.defines = g
+	asked := slices.Clone(outputs)
+	told, err := s.viewAnswers(g, d)
+	if err != nil {
+		return result{}, err
 	}
 	d.Other = !d.Public && len(d.Aggregates) > 0 && s.params.KeepsKeys()
 	if !d.Pure { // a vector of means has no pure mechanism that is better than its columns'
@@ -64,7 +73,11 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if d, err = s.once(d); err != nil {
 		return result{}, err
 	}
-	return s.emitNode(g, d, outputs)
+	out, err := s.emitNode(g, d, outputs)
+	if n, ok := out.node.(*plan.DPAggregate); ok {
+		s.noteViews(d, n, asked, told)
+	}
+	return out, err
 }
 
 // noGroups is a GROUP BY by a key that no row can have, whatever the data are.

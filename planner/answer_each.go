@@ -66,7 +66,7 @@ func (s *statement) numbered(n *keyedRows) (result, error) {
 			"The subquery aggregates a private answer for each row around it.")
 	}
 	for _, e := range n.exprs {
-		if child.rel.IsUnit(e) || child.rel.TellsUnit(e) {
+		if child.rel.IsUnit(e) || child.rel.TellsUnit(e) || child.rel.NamesPerson(e) {
 			return result{}, rule.Deny(rule.UnitKey, refuse.Shape, "Compare columns that many persons share.",
 				"The subquery would aggregate the rows of one person for each value of %s.", e)
 		}

@@ -5,7 +5,9 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
+	"scrim/engine/store"
 	"scrim/internal/params"
+	"scrim/planner/cells"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/push"
@@ -38,6 +40,9 @@ type Config struct {
 	// Earlier finds what an earlier answer of the session's principal tells about the error of an
 	// aggregate, by its shape (Aggregate.Shape). nil: nothing is kept.
 	Earlier func(ctx *sql.Context, shape string) (plan.Earlier, bool)
+	// Views lists the DP views of the given tables, and of no others, that the session's account
+	// may read. nil: there are none.
+	Views func(ctx *sql.Context, tables []store.TableRef) ([]*cells.View, error)
 	// Domains may be nil: domains that come from a table are then refused.
 	Domains keys.DomainSource
 	// Public may be nil: queries on public tables then stay with go-mysql-server.

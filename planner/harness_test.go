@@ -280,7 +280,7 @@ func refusalText(err error) string {
 
 // policy runs one policy command:
 //
-//	protect TABLE UNIT|row ENTITY, public TABLE, link CHILD COLUMN PARENT COLUMN,
+//	protect TABLE UNIT|row ENTITY [PERIOD COLUMN], public TABLE, link CHILD COLUMN PARENT COLUMN,
 //	also CHILD COLUMN PARENT COLUMN (a second person), disjoint ENTITY ENTITY,
 //	domain TABLE COLUMN JSON, defaults TABLE JSON, source TABLE COLUMN JSON,
 //	set NAME VALUE, unset NAME, raw on|off, dba on|off,
@@ -302,6 +302,9 @@ func (h *harness) policy(line string) error {
 		t.State, t.Entity, t.Unit = catalog.Protected, arg(3), catalog.Unit{Column: arg(2)}
 		if arg(2) == "row" {
 			t.Unit = catalog.Unit{Row: true}
+		}
+		if arg(4) != "" {
+			t.Unit.Period = catalog.Period{Every: arg(4), Of: arg(5)}
 		}
 	case "public":
 		t.State = catalog.Public

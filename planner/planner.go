@@ -9,9 +9,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/catalog"
+	"scrim/engine/store"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
+	"scrim/planner/cells"
 	"scrim/planner/cost"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
@@ -137,6 +139,7 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if err := d.Finish(); err != nil {
 		return same(err)
 	}
+	s.chooseViews()
 	if r.node, err = s.pushedBelow(r.node); err != nil {
 		return same(err)
 	}
@@ -170,11 +173,15 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 		retyped: tree.Types{}, scalars: map[*gmsplan.GroupBy]*plan.DPAggregate{}, keyed: map[*gmsplan.GroupBy]*keyedAnswer{}, carried: map[sql.ColumnId]bool{},
 
 		explains: t.Explain,
+		analyzer: a, definitions: map[store.TableRef]*cells.Definition{}, viewed: map[*plan.Release]*viewed{},
 	}
 	s.Writer.Rows = s.deciding
 	s.aggs = aggregate.NewBinder(ctx, s.Writer, s.params)
 	s.aggs.Intervals = f.Intervals
 	s.keys = keys.NewFinder(ctx, s.Writer, c, p.config.Domains, p.config.Public)
+	if v := settings.ViewOf(ctx); v != nil && v.Series != nil {
+		s.keys.Days = v.Series.Days
+	}
 	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, s.rows)
 	return s, nil
 }

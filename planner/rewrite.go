@@ -345,6 +345,11 @@ func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 			return result{rel: rel}, err
 		}
 	}
+	if i := slices.IndexFunc(n.GroupByExprs, child.rel.NamesPerson); i >= 0 {
+		return result{}, rule.Deny(rule.UnitKey, refuse.Shape,
+			"Leave the person out of GROUP BY and SELECT DISTINCT. What is asked of whole persons wants a table that is protected without a period.",
+			"Groups of one value of %s would be of one person, whose rows of one period are the unit.", n.GroupByExprs[i])
+	}
 	// Under an aggregate, rows that are grouped by what tells the person are the person's: orders
 	// of the line items of each. By themselves they would be an answer about each order.
 	if at.aggregate && dpAggregate(n) == nil && slices.ContainsFunc(n.GroupByExprs, child.rel.TellsUnit) {

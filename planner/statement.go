@@ -2,10 +2,13 @@ package planner
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/catalog"
+	"scrim/engine/store"
 	"scrim/planner/aggregate"
+	"scrim/planner/cells"
 	"scrim/planner/keys"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
@@ -38,6 +41,12 @@ type statement struct {
 
 	// columns of answers that have no value: a group has many
 	carried map[sql.ColumnId]bool
+
+	analyzer    *analyzer.Analyzer
+	definitions map[store.TableRef]*cells.Definition // of DP views, nil of those that are none any more
+	viewed      map[*plan.Release]*viewed            // what DP views tell
+	viewsNot    []plan.NotTaken                      // why others do not answer
+	defines     *gmsplan.GroupBy                     // of a view's definition, where this is one
 
 	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
 

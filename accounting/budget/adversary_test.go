@@ -182,7 +182,8 @@ func normalMove(n int) move {
 
 // TestAdversaryOfTheGaussianAccount is TestAdversaryOfTheFilter for a Gaussian account. Noise alone
 // reaches most of its share of δ, so the test is close; telling to the nearest step moves what is
-// reached by a hundredth.
+// reached by a hundredth. So do coins and choices where δ is large, which are worst with nothing
+// behind them: there an account that counted what they count as noise, and no more, would pass δ.
 func TestAdversaryOfTheGaussianAccount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -195,13 +196,22 @@ func TestAdversaryOfTheGaussianAccount(t *testing.T) {
 		{"noise of small delta", 2, 1e-4, 0.6, []move{normalMove(1), normalMove(3)}},
 		{"coins and noise", 1.5, 0.01, 0.1, []move{coinMove(16), coinMove(8), normalMove(1)}},
 		{"choices and noise", 1.5, 0.01, 0.1, []move{choiceMove(4, 16), choiceMove(8, 16), choiceMove(12, 16), normalMove(2)}},
+		{"small choices and noise", 1.5, 0.01, 0.5, []move{choiceMove(3, 8), choiceMove(5, 8), normalMove(2)}},
+		{"small coins and noise", 1.5, 0.01, 0.5, []move{coinMove(4), normalMove(1)}},
 		{"discrete noise beside", 1.5, 0.01, 0.1, []move{normalMove(2), gaussianMove(1, false), gaussianMove(1, true)}},
 		{"noise that fails", 1, 0.02, 0.3, []move{
 			normalMove(1), leakMove(privacy.Loss{DeltaEvent: 0.0006}, 0.0006), leakMove(privacy.Loss{DeltaTV: 0.0001}, 0.0001)}},
+		{"a choice of large delta", 0.09375, 0.108, 0.7, []move{choiceMove(6, 16), choiceMove(8, 16)}},
+		{"coins of large delta", 0.09375, 0.2, 0.65, []move{coinMove(8), coinMove(4)}},
+		{"coins of large delta and noise", 0.09375, 0.15, 0.65, []move{coinMove(8), normalMove(1)}},
+		{"choices of large delta and noise", 0.09375, 0.15, 0.6, []move{choiceMove(4, 8), choiceMove(3, 8), choiceMove(5, 8), normalMove(1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := gaussianAccount(privacy.Epsilon(c.epsilon), privacy.Delta(c.delta))
+			if b.Order == 0 {
+				t.Fatal("no order")
+			}
 			a := &adversary{epsilon: c.epsilon, moves: c.moves, reach: 400, grants: b.Fits}
 			got := a.wins()
 			a.grants = func(spent *privacy.Amount) bool {
@@ -211,6 +221,12 @@ func TestAdversaryOfTheGaussianAccount(t *testing.T) {
 			}
 			loose := a.wins()
 			t.Logf("δ = %.3g of %.3g; with twice the μ² %.3g", got, c.delta, loose)
+			if c.delta > 0.1 {
+				a.grants = func(spent *privacy.Amount) bool { return privacy.GaussianDelta(spent.Rho, b.Epsilon) <= b.Delta }
+				if plain := a.wins(); plain <= c.delta {
+					t.Errorf("by its ρ alone it reaches %v: the test says little", plain)
+				}
+			}
 			if got > c.delta || got < c.least*c.delta {
 				t.Errorf("the adversary reaches δ = %v of %v", got, c.delta)
 			}

@@ -50,7 +50,7 @@ func TestBoxesAreWithinTheBudget(t *testing.T) {
 		if promised(t, b).Cmp(new(big.Rat).SetFloat64(float64(b.Delta))) > 0 {
 			t.Errorf("%v %v: promises %+v", b.Epsilon, b.Delta, b.boxes())
 		}
-		if !b.Fits(amountOf(privacy.Loss{Rho: 1, DeltaTV: samplers / 2})) {
+		if !b.Fits(amountOf(privacy.Loss{Rho: 1, DeltaTV: privacy.SamplerSlack / 2})) {
 			t.Errorf("%v %v: no room for samplers in %+v", b.Epsilon, b.Delta, b.boxes())
 		}
 	})

@@ -18,8 +18,8 @@
 // approximate zCDP. docs/proofs/filter.md has the argument in full, how the order is chosen, and
 // how much of an exact composition it admits.
 //
-// A Gaussian account has one more test, of the sum of μ² of Gaussian differential privacy at the
-// exact curve of Gaussian noise, and other shares of δ: gaussian.go.
+// A Gaussian account has one more test, of what all of it is as Gaussian differential privacy at
+// the exact curve of Gaussian noise, and other shares of δ: gaussian.go.
 //
 // A budget without an order, one that was made before there were any, has caps on Σρ and on both δ
 // instead:
@@ -34,6 +34,9 @@
 // grants a charge if and only if every charge of its window and the pending one have a pure ε, and
 // these add up to at most ε: exactly, in fixed point. Whatever the dialogue, the quotient of the
 // two probabilities of what was seen is the product of those of its steps, at most e^ε.
+//
+// What is for some days of the data only (package days) enters the sums of these days alone, and
+// each day has the budget by itself: docs/proofs/periods.md.
 //
 // Where δ > 0 a dialogue may pass by any of these tests, and is covered all the same: a transcript
 // passes all along by the test that passes its last charge, since every test only gets harder as

@@ -17,10 +17,6 @@ type box struct {
 	tv         privacy.Delta // caps Σδ_tv: (1+e^epsilon)·Σδ_tv is at most this; 0: none is taken
 }
 
-// samplers is a Σδ_tv for which every budget has room: 2^22 draws of samplers whose slack is
-// 2^-100.
-const samplers = 0x1p-78
-
 // boxes are the promises of a budget in ε without a Rényi order: spending that is within one of
 // them fits. Their δ add up to at most the budget's. Budgets that were made before orders were
 // chosen have none, and those with a very large ε.
@@ -31,7 +27,7 @@ const samplers = 0x1p-78
 // at that ε, without δ_tv, and one with it at the largest ε that has room for the samplers'.
 func (b *Budget) boxes() []box {
 	e, d := b.Epsilon, b.Delta
-	if top := privacy.Epsilon(math.Log(float64(d)/8/samplers)) - 1; e > top && d > 0 {
+	if top := privacy.Epsilon(math.Log(float64(d)/8/privacy.SamplerSlack)) - 1; e > top && d > 0 {
 		return []box{{e, d / 4, d / 4, 0}, {max(0, top), d / 4, d / 8, d / 8}}
 	}
 	return []box{{e, d / 2, d/4 + d/16, d / 8}}

@@ -4,13 +4,13 @@ import "scrim/accounting/privacy"
 
 // A Gaussian account has one more test than other budgets, at the exact curve of Gaussian noise:
 //
-//	δ(ε) of μ-GDP, μ² = Σμ_i², is at most gaussianShare of δ
+//	δ(ε) of μ-GDP is at most gaussianShare of δ
 //
-// where every charge of the window has a μ_i: Gaussian noise that was drawn as rounded normal
-// numbers, choices and what is pure (privacy.Event). It is a cap on one sum that follows from the
-// budget alone. The slack is within the same shares as that of the rule, whichever test passes, so
-// all parts of δ add up to at most the budget's: 26/32 here, 2/32 for the rule, 3/32 and 1/32 for
-// slack. docs/proofs/gaussian_account.md has the argument.
+// where μ is what every charge of the window comes to (privacy.Curve.GDP): Gaussian noise that was
+// drawn as rounded normal numbers, choices and what is pure. It is a cap on a number that does not
+// depend on their order and grows with each. The slack is within the same shares as that of the
+// rule, whichever test passes, so all parts of δ add up to at most the budget's: 26/32 here, 2/32
+// for the rule, 3/32 and 1/32 for slack. docs/proofs/gaussian_account.md has the argument.
 const gaussianShare = 26. / 32
 
 // takesGaussian reports whether spending passes that test.

@@ -69,13 +69,102 @@ func TestSessionsOfAGaussianAccount(t *testing.T) {
 			t.Errorf("%s: %d, want %d of %d", s.name, got, want, s.exact)
 		}
 	}
-	// one choice beside noise, as sums have whose clip is learnt, a tenth of ρ: by the exact curve
-	noise := privacy.Event{Kind: privacy.Gaussian, Rho: privacy.RhoOf(9e-5), Count: 1}
-	choice := privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(math.Sqrt(8 * 1e-5)), Count: 1}
-	one := runOf(noise)
-	one.Plus(runOf(choice))
-	if got := b.Holds(new(privacy.Amount), one); got < 255 || got > 280 {
-		t.Errorf("noise with a choice: %d", got)
+}
+
+// TestGaussianAccountOfOtherStatements: what is not noise alone counts little more than its ρ, the
+// less the more such statements a budget holds. As many as given here are admitted, of what the
+// exact curve would of Gaussian noise, and by a budget of the other kind.
+func TestGaussianAccountOfOtherStatements(t *testing.T) {
+	t.Parallel()
+	choice := func(rho float64) privacy.Event {
+		return privacy.Event{Kind: privacy.Exponential, Epsilon: privacy.PureOf(math.Sqrt(8 * rho)), Count: 1}
+	}
+	shared := func(rho float64) privacy.Event {
+		return privacy.Event{Kind: privacy.NoiseAndChoices, Rho: privacy.RhoOf(rho), Count: 1}
+	}
+	noise := func(rho float64) privacy.Event {
+		return privacy.Event{Kind: privacy.Gaussian, Rho: privacy.RhoOf(rho), Count: 1}
+	}
+	coin := func(rho float64) privacy.Event {
+		return privacy.Event{Kind: privacy.RandomizedResponse, Epsilon: privacy.PureOf(math.Sqrt(2 * rho)), Count: 1}
+	}
+	b, other := gaussianAccount(1, 1e-6), made(1, 1e-6)
+	for _, c := range []struct {
+		name                   string
+		rho                    float64
+		of                     []privacy.Event
+		exact, admitted, other int
+	}{
+		{"noise and choices", 2.81e-3, []privacy.Event{shared(2.81e-3)}, 9, 8, 8},
+		{"noise and choices", 2.81e-4, []privacy.Event{shared(2.81e-4)}, 99, 96, 80},
+		{"noise and choices", 1e-5, []privacy.Event{shared(1e-5)}, 2801, 2743, 2270},
+		{"noise with a choice", 1e-4, []privacy.Event{noise(9e-5), choice(1e-5)}, 280, 274, 227},
+		{"choices", 1e-4, []privacy.Event{choice(1e-4)}, 280, 272, 227},
+		{"pure ones of .0141", 1e-4, []privacy.Event{coin(1e-4)}, 280, 272, 228},
+	} {
+		one := new(privacy.Amount)
+		for _, e := range c.of {
+			one.Plus(runOf(e))
+		}
+		exact := holdsExactly(&b, privacy.RhoOf(c.rho))
+		got, was := b.Holds(new(privacy.Amount), one), other.Holds(new(privacy.Amount), one)
+		t.Logf("%s at ρ %v: exact %d, Gaussian account %d (%.1f %%), other %d", c.name, c.rho, exact, got, 100*float64(got)/float64(exact), was)
+		if exact != c.exact || got != c.admitted || was != c.other {
+			t.Errorf("%s at ρ %v: %d of %d, and %d; want %d of %d, and %d", c.name, c.rho, got, exact, was, c.admitted, c.exact, c.other)
+		}
+	}
+	// pure ones of a small ε, and then noise
+	for _, c := range []struct {
+		s               session
+		admitted, other int
+	}{
+		{session{pure: 0.03, rho: 1e-4, before: 5}, 251, 211},
+		{session{pure: 0.05, rho: 1e-4, before: 10}, 143, 139},
+	} {
+		got, was := c.s.admitsOf(&b, privacy.Laplace, privacy.Gaussian), c.s.admits(&other, privacy.Laplace)
+		if got != c.admitted || was != c.other {
+			t.Errorf("%d of %v first: %d, and %d; want %d, and %d", c.s.before, c.s.pure, got, was, c.admitted, c.other)
+		}
+	}
+}
+
+// play returns the mean, over what Gaussian noise of rho has told, of the most that one of the
+// others can reach from there, at a threshold of ε.
+func play(eps, rho float64, then ...func(eps float64) float64) float64 {
+	const step = 1. / 32
+	mu, sum := math.Sqrt(2*rho), 0.0
+	for z := -10.0; z < 10; z += step {
+		most := 0.0
+		for _, f := range then {
+			most = max(most, f(eps-mu*(z+mu/2)))
+		}
+		sum += step * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * most
+	}
+	return sum
+}
+
+// TestNoFilterAdmitsBoth: a filter that admits what a Gaussian account does of noise, and as much
+// of mixed sessions as an account of the other kind, lets an analyst who waits for what noise tells
+// before they choose reach more of δ than the account has for anything but slack. So no division of
+// δ among tests gives both.
+func TestNoFilterAdmitsBoth(t *testing.T) {
+	t.Parallel()
+	const delta, noise = 1e-6, 97 * 2.81e-4
+	one, five := responseLaw(0.3), responseLaw(0.1).times(5)
+	more := func(rho float64) func(float64) float64 {
+		return func(eps float64) float64 { return lossLaw{0, []float64{1}}.delta(eps, rho) }
+	}
+	alone := func(l lossLaw) func(float64) float64 {
+		return func(eps float64) float64 { return l.delta(eps, 0) }
+	}
+	// noise to where five pure ones may follow, then to where one may, and then the rest of it
+	first, second := (97-5)*1e-4, (129-1)*1e-4
+	got := play(1, first, alone(five), func(eps float64) float64 { return play(eps, second-first, more(noise-second), alone(one)) })
+	t.Logf("of δ: noise alone %.3g, the mixed sessions %.3g and %.3g, the best of the three as it goes %.3g",
+		more(noise)(1)/delta, one.delta(1, second)/delta, five.delta(1, first)/delta, got/delta)
+	b := gaussianAccount(1, delta)
+	if room := float64(b.part(gaussianShare) + b.part(2./32)); got <= room || got > delta {
+		t.Errorf("%v of δ, of which %v is not for slack: both could be had", got/delta, room/delta)
 	}
 }
 

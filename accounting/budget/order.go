@@ -61,7 +61,7 @@ const orderBits = 12
 // room for samplers.
 func (b *Budget) ChooseOrder() float64 {
 	x := b.shares()
-	if b.Rho > 0 || b.Delta == 0 || !x.slack(privacy.Loss{DeltaTV: samplers}) {
+	if b.Rho > 0 || b.Delta == 0 || !x.slack(privacy.Loss{DeltaTV: privacy.SamplerSlack}) {
 		return 0
 	}
 	want := keptGaussian * privacy.RhoFor(b.Epsilon, b.Delta/2).Float()

@@ -14,7 +14,7 @@ func TestOrdersKeepGaussianNoise(t *testing.T) {
 	eachBudget(func(b Budget) {
 		b.Order = b.ChooseOrder()
 		if b.Order == 0 {
-			if x := b.shares(); x.slack(privacy.Loss{DeltaTV: samplers}) {
+			if x := b.shares(); x.slack(privacy.Loss{DeltaTV: privacy.SamplerSlack}) {
 				t.Errorf("%v %v: no order", b.Epsilon, b.Delta)
 			}
 			return

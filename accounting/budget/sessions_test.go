@@ -61,6 +61,9 @@ func (l lossLaw) delta(eps, rho float64) float64 {
 	mu, sum := math.Sqrt(2*rho), 0.0
 	below := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	for i, p := range l.p {
+		if p == 0 {
+			continue
+		}
 		x := eps - float64(l.least+i)*lossStep
 		if rho == 0 {
 			sum += p * math.Max(0, -math.Expm1(x))

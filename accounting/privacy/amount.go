@@ -40,7 +40,7 @@ func (a *Amount) Times(n int) *Amount {
 
 // Plus adds d to c.
 func (c *Curve) Plus(d *Curve) {
-	c.rho, c.gdp = c.rho.Add(d.rho), c.gdp.Add(d.gdp)
+	c.rho, c.gdp = c.rho.Add(d.rho), c.gdp.add(d.gdp)
 	if pure := len(d.other) - 1; d.other[pure] == 0 {
 		return // no event has another divergence than α·ρ, as it would have a pure ε
 	}
@@ -56,7 +56,7 @@ func (a *Amount) Covers(b *Amount) bool {
 			return false
 		}
 	}
-	return a.Tally == b.Tally && a.Curve.rho >= b.Curve.rho && a.Curve.gdp >= b.Curve.gdp
+	return a.Tally == b.Tally && a.Curve.rho >= b.Curve.rho && a.Curve.gdp.covers(b.Curve.gdp)
 }
 
 // Append appends the encoded amount to b.

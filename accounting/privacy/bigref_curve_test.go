@@ -111,7 +111,7 @@ func refDivergence(e Event, beta float64) *big.Float {
 type refCurve struct {
 	rho, pure *big.Float
 	k         [len(curveOrders)]*big.Float // β·d of the events with a pure ε
-	half      Rho                          // of their GDP, which is exact
+	half      Rho                          // of their GDP, as it is counted
 }
 
 func refCurveOf(events []Event) refCurve {
@@ -119,11 +119,10 @@ func refCurveOf(events []Event) refCurve {
 	for i := range c.k {
 		c.k[i] = bigref.New()
 	}
+	runs := gdp{}
 	for _, e := range events {
 		n := bigref.Of(float64(e.Count))
-		for range e.Count {
-			c.half = c.half.Add(e.gdp())
-		}
+		runs = runs.add(e.gdp())
 		if e.Epsilon == 0 {
 			c.rho = bigref.Add(c.rho, bigref.Mul(n, brho(e.Rho)))
 			continue
@@ -133,6 +132,7 @@ func refCurveOf(events []Event) refCurve {
 			c.k[i] = bigref.Add(c.k[i], bigref.Mul(bigref.Of(beta), refDivergence(e, beta)))
 		}
 	}
+	c.half, _ = runs.total()
 	return c
 }
 

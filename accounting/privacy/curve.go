@@ -49,7 +49,7 @@ func (d divergence) floatUp() float64 {
 type Curve struct {
 	rho   Rho
 	other [len(curveOrders)]divergence // at curveOrders; the last is the pure ε
-	gdp   Rho                          // μ²/2 of all events, see Event.gdp
+	gdp   gdp                          // of all events
 }
 
 // Add returns the curve of doing both.
@@ -69,7 +69,7 @@ func CurveOf(events []Event) Curve {
 
 // Curve returns the curve of all runs of the event.
 func (e Event) Curve() Curve {
-	c := Curve{gdp: Rho(times(uint64(e.gdp()), uint64(e.Count)))}
+	c := Curve{gdp: e.gdp()}
 	switch {
 	case e.Kind == Threshold:
 	case e.Epsilon == 0:
@@ -86,19 +86,24 @@ func (e Event) Curve() Curve {
 const (
 	withOther = 1 << iota
 	withGDP
+	withBounded
 )
 
-// append encodes the curve: ρ as uvarint, then a byte that says what follows, the others as u64 and
-// the GDP as uvarint. One that is not bounded is not written, and neither is one of no event: so a
-// curve that was written before GDP was kept reads as one that is not bounded.
+// append encodes the curve: ρ as uvarint, then a byte that says what follows, the others as u64
+// and the GDP as uvarints. One that is not known is not written, and neither is one of no event: so
+// a curve that was written before GDP was kept reads as one that has none. Before bounded runs were
+// summed apart they were counted as noise, at π/2 times their size, and that they stay.
 func (c Curve) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.rho))
 	has := byte(0)
 	if c.other != (Curve{}).other {
 		has |= withOther
 	}
-	if c != (Curve{}) && c.gdp != unboundedGDP {
+	if c != (Curve{}) && c.gdp.noise != unboundedGDP {
 		has |= withGDP
+		if c.gdp.bounded > 0 {
+			has |= withBounded
+		}
 	}
 	b = append(b, has)
 	if has&withOther != 0 {
@@ -107,7 +112,10 @@ func (c Curve) append(b []byte) []byte {
 		}
 	}
 	if has&withGDP != 0 {
-		b = binary.AppendUvarint(b, uint64(c.gdp))
+		b = binary.AppendUvarint(b, uint64(c.gdp.noise))
+	}
+	if has&withBounded != 0 {
+		b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(c.gdp.bounded)), uint64(c.gdp.most))
 	}
 	return b
 }
@@ -116,7 +124,7 @@ func (c Curve) append(b []byte) []byte {
 func readCurve(d *codec.Decoder) Curve {
 	c := Curve{rho: Rho(d.Uvarint())}
 	has := d.Byte()
-	d.Bad = d.Bad || has&^(withOther|withGDP) != 0
+	d.Bad = d.Bad || has&^(withOther|withGDP|withBounded) != 0 || has&(withGDP|withBounded) == withBounded
 	if has&withOther != 0 {
 		for i := range c.other {
 			c.other[i] = divergence(d.Uint64())
@@ -124,9 +132,13 @@ func readCurve(d *codec.Decoder) Curve {
 	}
 	switch {
 	case has&withGDP != 0:
-		c.gdp = Rho(d.Uvarint())
+		c.gdp.noise = Rho(d.Uvarint())
 	case c != (Curve{}):
-		c.gdp = unboundedGDP
+		c.gdp.noise = unboundedGDP
+	}
+	if has&withBounded != 0 {
+		c.gdp.bounded, c.gdp.most = Rho(d.Uvarint()), Rho(d.Uvarint())
+		d.Bad = d.Bad || c.gdp.most == 0 || c.gdp.most > c.gdp.bounded
 	}
 	return c
 }

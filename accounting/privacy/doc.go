@@ -39,9 +39,10 @@
 // (of Gaussian noise it is), for all α; and d(α) of the others on a grid of orders, with α = ∞,
 // where it is the sum of their ε. All of it is rounded up.
 //
-// A curve also has the GDP of its events, μ²/2 in fixed point, as long as each has one
-// (gaussian.go): noise that was drawn as rounded normal numbers has its ρ, and choices and what is
-// pure π/2 times theirs. Adaptive runs add μ² up.
+// A curve also has the GDP of its events, in fixed point, as long as each has one (gaussian.go):
+// the sum of the ρ of noise that was drawn as rounded normal numbers, and of choices and what is
+// pure the sum and the largest of theirs. They come to the μ²/2 of all of it, however it was chosen
+// from earlier answers, of which the ρ are nearly all.
 //
 // [BestEpsilon] is the least ε of five conversions. Each holds for what was run, so the least does.
 //

@@ -23,54 +23,102 @@ import (
 // in which nothing overflows. The difference loses some digits where μ is small: what they may
 // amount to is added, so that the result is never below δ(ε).
 
+// gdp is what is known of the GDP of runs, in the fixed point of ρ. Gaussian noise that hides a
+// move of Δ with σ is μ-GDP for μ = Δ/σ, so its ρ is μ²/2. The discrete Gaussian has no μ.
+//
+// A run for which the logarithm of the quotient of its laws lies in an interval of length 2η for
+// every pair of neighbours is bounded: what is ε-DP is, with η = ε, and a choice of range ε, with η
+// = ε/2. r = η²/2 is its size: the ρ that is known of it. By itself it is μ-GDP for μ²/2 = (π/2)·r,
+// and no less will do for all such runs. Followed by something that is √(2x)-GDP it is GDP with
+// μ²/2 at most
+//
+//	x + r + min((π/2 − 1)·r, r²/(6x))
+//
+// docs/proofs/gaussian_account.md has the proof, and that Σ of all together is at most [gdp.total],
+// in whatever order they run.
+type gdp struct {
+	noise   Rho // Σμ²/2 of Gaussian noise; unboundedGDP: something has no known μ
+	bounded Rho // Σr of bounded runs
+	most    Rho // the largest r of one
+}
+
 // unboundedGDP is the GDP of what has none that is known.
 const unboundedGDP Rho = math.MaxUint64
 
-// halfPi is at least π/2: see Event.gdp.
-const halfPi = math.Pi/2 + 0x1p-50
-
-// gdp returns μ²/2 of one run of the event, rounded up; unboundedGDP where no μ is known.
+// gdp returns the GDP of all runs of the event, rounded up.
 //
-// Gaussian noise that hides a move of Δ with σ is μ-GDP for μ = Δ/σ, so its ρ is μ²/2. The discrete
-// Gaussian is not.
-//
-// What is ε-DP, or a choice of range ε, counts π/2 times its ρ of ε²/2, or ε²/8. For every pair of
-// neighbours the logarithm of the quotient of its laws lies in an interval of length 2ε, or ε;
-// call the length 2r. At no threshold is the mean excess of the quotient larger than where only the
-// ends of the interval occur (convexity). That is two outcomes of probabilities p and x, whose
-// log-odds differ by 2r, and so a trade-off function of two straight pieces, with its corner at (p,
-// 1−x). The trade-off function of N(0, 1) and N(μ, 1) is convex and has the same ends, so it is
-// below if it is at the corner:
-//
-//	Φ⁻¹(x) − Φ⁻¹(p) <= μ
-//
-// With h = Φ⁻¹∘L, L(u) = 1/(1+e^-u), that is h(u+r) − h(u−r) <= μ for some u. h is odd, and concave
-// for u > 0 (below), so the left side is largest at u = 0, where it is 2h(r) <= 2h'(0)·r =
-// r·√(2π)/2. So μ²/2 <= (π/4)·r²: with r = ε (π/2)·ε²/2, and with r = ε/2 (π/2)·ε²/8.
-//
-// h is concave: with z = h(u), h' = Φ(1−Φ)/φ at z, and (ln h')' = 1 − 2Φ + z·h'. That is at most 0
-// for z >= 0 if and only if g(z) = φ(2Φ−1) − zΦ(1−Φ) is at least 0. Its derivative is k = 2φ² −
-// Φ(1−Φ), which is positive at 0; that of k is φ·(2Φ−1−4zφ), whose second factor is 0 at z = 0,
-// falls up to z = 1/√2 and rises afterwards, to 1. So k falls and then rises to its limit 0: it
-// changes its sign once, from + to −. As g is 0 at 0 and at ∞, g >= 0.
-//
-// As it is π/2 times a ρ that adds up, Σ of choices and Gaussian noise together is at most π/2
-// times their ρ, however that is divided among them, for each pair of neighbours in another way.
-func (e Event) gdp() Rho {
-	eps := e.Epsilon.Epsilon()
+// Runs of choices may stand for fewer that share their ρ in another way, and noise and choices
+// share one in whatever way: the largest of them may have all of it. What the noise has only makes
+// the total less.
+func (e Event) gdp() gdp {
+	n := uint64(e.Count)
+	all := func(r Rho) Rho { return Rho(times(uint64(r), n)) }
+	eps := float64(e.Epsilon.Epsilon())
 	switch {
 	case e.Kind == Threshold:
-		return 0
+		return gdp{}
 	case e.Kind == Gaussian:
-		return e.Rho
+		return gdp{noise: all(e.Rho)}
 	case e.Kind == NoiseAndChoices:
-		return gdpUp(e.Rho.FloatUp(), halfPi)
+		return gdp{bounded: all(e.Rho), most: all(e.Rho)}
 	case e.Epsilon == 0:
-		return unboundedGDP
+		return gdp{noise: unboundedGDP}
 	case e.Kind == Exponential:
-		return gdpUp(roundup.Mul(float64(eps), float64(eps)), halfPi/8)
+		r := all(gdpUp(roundup.Mul(eps, eps), 1./8))
+		return gdp{bounded: r, most: r}
 	}
-	return gdpUp(roundup.Mul(float64(eps), float64(eps)), halfPi/2)
+	r := gdpUp(roundup.Mul(eps, eps), 1./2)
+	return gdp{bounded: all(r), most: r}
+}
+
+// add is that of all runs of both.
+func (g gdp) add(h gdp) gdp {
+	if g.noise == unboundedGDP || h.noise == unboundedGDP {
+		return gdp{noise: unboundedGDP}
+	}
+	return gdp{g.noise.Add(h.noise), g.bounded.Add(h.bounded), max(g.most, h.most)}
+}
+
+// covers reports whether g counts at least what h does. A sum that an earlier program sealed has
+// bounded runs among the noise, at π/2 times their r.
+func (g gdp) covers(h gdp) bool {
+	if g.bounded >= h.bounded && g.most >= h.most {
+		return g.noise >= h.noise
+	}
+	return g.bounded == 0 && g.noise >= h.noise.Add(h.bounded)
+}
+
+// aloneMore is how much more than r a run counts with nothing behind it, at least π/2 − 1.
+const aloneMore = math.Pi/2 - 1 + 0x1p-50
+
+// beyond is up to which x/r that is less than r/(6x): 1/6 of 1/aloneMore.
+const beyond = 1 / (6 * aloneMore)
+
+// total returns μ²/2 of all of it, rounded up; false where none is known. It grows with each of the
+// sums, and with noise by just as much.
+//
+// In the worst order bounded runs come last. Counted from the end, those before a run of size r <=
+// m, with what they count, come to at least the sum x of their sizes, so that it counts at most r
+// and r·min(π/2−1, m/6x) more. As x grows by r <= m from run to run, the sum of these is at most
+//
+//	∫ min(π/2−1, m/(6(y−m)⁺)) dy,  y from 0 to Σr
+func (g gdp) total() (Rho, bool) {
+	plain := g.noise.Add(g.bounded)
+	if plain == unboundedGDP {
+		return unboundedGDP, false
+	}
+	n := 1.0
+	if g.most > 0 {
+		n = math.Max(1, g.bounded.FloatUp()/g.most.Float())
+	}
+	more := aloneMore * math.Min(n, 1+beyond)
+	if n > 1+beyond {
+		more += math.Log((n-1)/beyond) / 6
+	}
+	// more has no more than eight roundings of parts that are not larger than itself, but for that
+	// of n−1, which is at least beyond
+	sum := plain.Add(gdpUp(g.most.FloatUp(), more*(1+0x1p-40)))
+	return sum, sum != unboundedGDP
 }
 
 // gdpUp returns a·b in fixed point, rounded up.
@@ -83,7 +131,7 @@ func gdpUp(a, b float64) Rho {
 
 // GDP returns μ²/2 of all that is in the curve, in the fixed point of ρ; false where something is
 // that is μ-GDP for no known μ.
-func (c *Curve) GDP() (Rho, bool) { return c.gdp, c.gdp != unboundedGDP }
+func (c *Curve) GDP() (Rho, bool) { return c.gdp.total() }
 
 // GaussianDelta returns the δ at ε of μ-GDP, for half = μ²/2: the exact curve, rounded up. It is
 // 1, which is always true, for unbounded GDP, and for a negative or NaN ε.
@@ -164,7 +212,8 @@ func GaussianEpsilon(half Rho, delta Delta) Epsilon {
 // gaussianAt converts the GDP of a curve, with the slack of the loss; +Inf where it has none.
 func (c Curve) gaussianAt(l Loss, delta Delta) Epsilon {
 	inf := Epsilon(math.Inf(1))
-	if c.gdp == 0 || c.gdp == unboundedGDP {
+	half, ok := c.gdp.total()
+	if half == 0 || !ok {
 		return inf
 	}
 	eps := Epsilon(0)
@@ -173,7 +222,7 @@ func (c Curve) gaussianAt(l Loss, delta Delta) Epsilon {
 		if !(r > 0) {
 			return inf
 		}
-		next := GaussianEpsilon(c.gdp, Delta(r))
+		next := GaussianEpsilon(half, Delta(r))
 		if next <= eps {
 			return eps
 		}

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"scrim/accounting/internal/codec"
 )
 
 // refPrec is how many bits the reference has: tails of 2^-1200 beside terms of 2^1200 in a series.
@@ -140,41 +142,157 @@ func TestGaussianDeltaAtItsEnds(t *testing.T) {
 	}
 }
 
-// TestPureAndChoicesAreGaussian: what is pure, or a choice, is nowhere beyond the curve that it is
-// counted as; half as much would not do.
-func TestPureAndChoicesAreGaussian(t *testing.T) {
+// boundedMore is what a run of size r counts beside r with x behind it.
+func boundedMore(r, x float64) float64 { return math.Min((math.Pi/2-1)*r, r*r/(6*x)) }
+
+// TestBoundedRunsAreGaussian: a run whose quotient has its logarithm in an interval, and then
+// Gaussian noise, is at no threshold beyond the curve that both are counted as. Counted half as
+// much more than its size, it would be.
+func TestBoundedRunsAreGaussian(t *testing.T) {
 	t.Parallel()
-	// two outcomes: the excess of the quotient over e^s, of probabilities p and x with log-odds
-	// 2r apart
-	worst := func(r, mid float64, s float64) float64 {
-		p, x := 1/(1+math.Exp(r-mid)), 1/(1+math.Exp(-r-mid))
-		return math.Max(0, x-math.Exp(s)*p) + math.Max(0, (1-x)-math.Exp(s)*(1-p))
+	curve := func(half, s float64) float64 { // for every s
+		if half == 0 {
+			return math.Max(0, -math.Expm1(s))
+		}
+		if s < 0 {
+			return -math.Expm1(s) + math.Exp(s)*float64(GaussianDelta(RhoOf(half), Epsilon(-s)))
+		}
+		return float64(GaussianDelta(RhoOf(half), Epsilon(s)))
 	}
-	for _, eps := range []float64{0.001, 0.05, 0.3, 1, 2, 5, 12} {
-		for _, c := range []struct {
-			kind EventKind
-			r    float64
-		}{{RandomizedResponse, eps}, {Laplace, eps}, {Exponential, eps / 2}} {
-			e := Event{Kind: c.kind, Epsilon: PureOf(eps), Count: 1}
-			half, small := e.gdp(), false
-			for mid := -6.0; mid <= 6; mid += 0.25 {
-				for s := 0.0; s <= eps; s += eps / 64 {
-					w := worst(c.r, mid, s)
-					if d := float64(GaussianDelta(half, Epsilon(s))); w > d*(1+1e-9) {
-						t.Fatalf("%v of ε = %v at e^%v: %v, counted as %v", c.kind, eps, s, w, d)
-					}
-					small = small || w > float64(GaussianDelta(half/2, Epsilon(s)))
-				}
+	for _, eps := range []float64{0.05, 0.3, 1, 2, 5, 12} {
+		for _, k := range []EventKind{RandomizedResponse, Exponential} {
+			g := Event{Kind: k, Epsilon: PureOf(eps), Count: 1}.gdp()
+			r := g.bounded.Float()
+			eta := math.Sqrt(2 * r)
+			if g.most != g.bounded || g.noise != 0 || math.Abs(eta/eps-map[EventKind]float64{RandomizedResponse: 1, Exponential: 0.5}[k]) > 1e-6 {
+				t.Fatalf("%v of ε = %v: %+v", k, eps, g)
 			}
-			if !small && eps <= 1 {
-				t.Errorf("%v of ε = %v would pass as half of its GDP: the test says little", c.kind, eps)
+			for _, part := range []float64{0, 0.05, 0.2, 0.292, 0.35, 0.5, 1, 3, 20} {
+				x := part * r
+				counted, little := x+r+boundedMore(r, x), x+r+boundedMore(r, x)/2
+				small := false
+				for step := range 16 { // logarithms up and down, 2η apart
+					up := 2 * eta * (float64(step) + 0.5) / 16
+					down := up - 2*eta
+					p := math.Expm1(-down) / (math.Exp(-down) - math.Exp(-up)) // of up, under the first law
+					if k == RandomizedResponse && step == 8 {
+						up, down, p = eta, -eta, 1/(1+math.Exp(-eta))
+					}
+					for s := -3.0; s <= 3; s += 1. / 16 {
+						at := s * math.Sqrt(2*counted)
+						w := p*curve(x, at-up) + (1-p)*curve(x, at-down)
+						if d := curve(counted, at); w > d*(1+1e-9)+1e-12 {
+							t.Fatalf("%v of ε = %v, and %v of its size behind: %v at e^%v, counted as %v", k, eps, part, w, at, d)
+						}
+						small = small || w > curve(little, at)*(1+1e-9)
+					}
+				}
+				if !small && eps <= 0.3 {
+					t.Errorf("%v of ε = %v, and %v of its size behind, would pass with half of what it counts more: the test says little", k, eps, part)
+				}
 			}
 		}
 	}
 }
 
+// TestTotalOfRunsInAnyOrder: what runs count one after the other, from the last to the first, is at
+// most the total, whatever their order, and the total is near to it in the worst. It grows with
+// whatever is added, and is never beyond π/2 times all sizes.
+func TestTotalOfRunsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(22, 1))
+	near := 0.0
+	for range 400 {
+		n := 1 + r.IntN(6)
+		sizes := make([]float64, n)
+		isNoise := make([]bool, n)
+		sum, bound := gdp{}, 0.0
+		for i := range sizes {
+			sizes[i] = math.Exp(-3*r.Float64()) / 100
+			if n%2 == 0 {
+				sizes[i] = 0.01
+			}
+			isNoise[i] = r.IntN(3) == 0
+			e := Event{Kind: NoiseAndChoices, Rho: RhoOf(sizes[i]), Count: 1}
+			if isNoise[i] {
+				e.Kind = Gaussian
+			}
+			before, _ := sum.total()
+			sum = sum.add(e.gdp())
+			if after, ok := sum.total(); !ok || after < before+e.Rho {
+				t.Fatalf("%v more is counted as %v", e, after-before)
+			}
+			if bound += sizes[i]; !isNoise[i] {
+				bound += (math.Pi/2 - 1) * sizes[i]
+			}
+		}
+		half, _ := sum.total()
+		if half.Float() > bound+1e-11 {
+			t.Fatalf("%v of %v: %v, alone %v", isNoise, sizes, half.Float(), bound)
+		}
+		worst := 0.0
+		var try func(x float64, left []int)
+		try = func(x float64, left []int) {
+			worst = max(worst, x)
+			for i, at := range left {
+				rest := append(append([]int(nil), left[:i]...), left[i+1:]...)
+				y := x + sizes[at]
+				if !isNoise[at] {
+					y += boundedMore(sizes[at], x)
+				}
+				try(y, rest)
+			}
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		try(0, all)
+		if worst > half.Float() {
+			t.Fatalf("%v of %v: %v in one order, counted as %v", isNoise, sizes, worst, half.Float())
+		}
+		near = max(near, worst/half.Float())
+	}
+	if near < 0.97 {
+		t.Errorf("the total is never near: %v of it", near)
+	}
+}
+
+// TestGDPIsKept: what is written reads the same. What an earlier program wrote, with bounded runs
+// among the noise, is read as it is, and covers the same runs summed apart; less does not.
+func TestGDPIsKept(t *testing.T) {
+	t.Parallel()
+	events := []Event{{Kind: Gaussian, Rho: RhoOf(0.01), Count: 2}, {Kind: Laplace, Epsilon: PureOf(0.1), Count: 3}, {Kind: NoiseAndChoices, Rho: RhoOf(0.02), Count: 1}}
+	now := Amount{Curve: CurveOf(events)}
+	if now.Curve.gdp.bounded == 0 || now.Curve.gdp.most != RhoOf(0.02) {
+		t.Errorf("%+v", now.Curve.gdp)
+	}
+	then := now
+	then.Curve.gdp = gdp{noise: RhoOf(0.02 + math.Pi/2*(3*0.005+0.02))}
+	less := now
+	less.Curve.gdp = gdp{noise: RhoOf(0.02 + 0.03)}
+	for _, a := range []Amount{now, then, less, {Curve: CurveOf(events[1:])}} {
+		d := codec.NewDecoder(a.Append(nil))
+		if got := ReadAmount(d); got != a || d.Bad || d.Left() {
+			t.Errorf("%+v reads as %+v", a.Curve.gdp, got.Curve.gdp)
+		}
+	}
+	if !now.Covers(&now) || !then.Covers(&now) || now.Covers(&then) || less.Covers(&now) {
+		t.Error("what covers what is wrong")
+	}
+	half, _ := now.Curve.GDP()
+	if was, ok := then.Curve.GDP(); !ok || was < half {
+		t.Errorf("then %v, now %v", was.Float(), half.Float())
+	}
+}
+
 func TestGDPOfEvents(t *testing.T) {
 	t.Parallel()
+	// how much more than n times the size n equal runs count, in sizes
+	totalOf := func(n float64) float64 {
+		more := math.Pi/2 - 1
+		return more + 1./6 + math.Log((n-1)*6*more)/6
+	}
 	for _, c := range []struct {
 		event Event
 		want  float64 // of μ²/2; NaN: none is known
@@ -185,9 +303,10 @@ func TestGDPOfEvents(t *testing.T) {
 		{Event{Kind: ZCDP, Rho: RhoOf(0.5), Epsilon: PureOf(1), Count: 1}, math.Pi / 4},
 		{Event{Kind: Laplace, Epsilon: PureOf(1), Count: 1}, math.Pi / 4},
 		{Event{Kind: DiscreteLaplace, Epsilon: PureOf(1), Steps: 2, Count: 1}, math.Pi / 4},
-		{Event{Kind: RandomizedResponse, Epsilon: PureOf(1), Count: 2}, math.Pi / 2},
+		{Event{Kind: RandomizedResponse, Epsilon: PureOf(1), Count: 2}, 1 + 0.5*totalOf(2)},
 		{Event{Kind: Exponential, Epsilon: PureOf(1), Count: 1}, math.Pi / 16},
 		{Event{Kind: NoiseAndChoices, Rho: RhoOf(0.25), Count: 2}, math.Pi / 4},
+		{Event{Kind: Exponential, Epsilon: PureOf(1), Count: 4}, math.Pi / 4},
 		{Event{Kind: Threshold, DeltaEvent: 1e-9, Count: 2}, 0},
 	} {
 		curve := c.event.Curve()

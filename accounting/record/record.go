@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 )
@@ -62,6 +63,7 @@ type OutcomeOf struct {
 type Booked struct {
 	Account string
 	Entity  bool
+	Blocks  *days.Span // that it is for; nil: every block
 	Table   string
 	Loss    privacy.Tally
 	Events  []privacy.Event
@@ -130,7 +132,7 @@ func (r *Record) Encode(b []byte) []byte {
 }
 
 func (c *Booked) append(b []byte) []byte {
-	b = codec.AppendBool(codec.AppendText(b, c.Account), c.Entity)
+	b = c.appendKind(codec.AppendText(b, c.Account))
 	b = c.Loss.Append(codec.AppendText(b, c.Table))
 	b = privacy.AppendEvents(b, c.Events)
 	b = binary.AppendUvarint(b, uint64(len(c.Left)))
@@ -195,10 +197,10 @@ func (r *Record) Lines() int {
 	return 1
 }
 
-// Tested is a budget that a charge fits, with all that is then spent.
+// Tested is a budget that a charge fits, with all that is then spent, by block.
 type Tested struct {
 	Budget budget.Budget
-	After  privacy.Amount
+	After  []privacy.Amount
 }
 
 // RemarkDigest is what the index finds the remark on a charge by, in the place of a statement's

@@ -35,6 +35,6 @@ func rootCommand(s streams) *cobra.Command {
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(accuracyCommand(s), everydayCommand(s), tpchCommand(s))
+	root.AddCommand(accuracyCommand(s), everydayCommand(s), syntheticCommand(s), tpchCommand(s))
 	return root
 }

@@ -4,38 +4,28 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestKilledServerHasNoViewWithoutItsCharge kills the serving process while views are made. After
-// each restart every view is whole, public, and has its charge in the ledger; those that were
-// acknowledged are all there; no table of a view is there without the view; and what is spent are
-// the charges, of which views that were asked for without an answer may have one.
+// TestKilledServerHasNoViewWithoutItsCharge kills the serving process while views and synthetic
+// tables are made. After each restart every one is whole, public, and has its charge in the ledger;
+// those that were acknowledged are all there; no table of one is there without its record; and what
+// is spent are the charges, of which those that were asked for without an answer may have one.
 func TestKilledServerHasNoViewWithoutItsCharge(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	p := serveFor(t, dir)
-	var rows []string
-	for k := range 600 {
-		rows = append(rows, fmt.Sprintf("(%d, %d, %d, %d)", k, k/2, k%4, k%3))
-	}
+	p, dir := serveShop(t, "a INT, b INT", func(k int) string { return fmt.Sprintf("%d, %d", k%4, k%3) })
 	root := p.root(t)
 	root.must(t,
-		"CREATE DATABASE shop",
-		"CREATE TABLE shop.orders (id INT PRIMARY KEY, who INT NOT NULL, a INT, b INT)",
-		"INSERT INTO shop.orders VALUES "+strings.Join(rows, ","),
-		"CALL dp_protect('shop.orders', 'who', 'customer')",
 		`CALL dp_set_domain('shop.orders', 'a', '[0,1,2,3]')`,
 		`CALL dp_set_domain('shop.orders', 'b', '[0,1,2]')`,
-		"CALL dp_set_budget('shop.orders', '*', 1000, 1e-6, 'never')",
-		"CREATE USER 'ann'@'%' IDENTIFIED BY 'ann-pw'",
-		"GRANT SELECT ON shop.* TO 'ann'@'%'",
 	)
 	// each condition is another statement, so that no answer is a stored one
 	view := func(n int) string {
+		if n%3 == 0 {
+			return fmt.Sprintf(`CALL dp_synthesize('shop.orders', 'shop.v%d', '{"rho": 0.5, "columns": ["a", "b"], "rows": %d}')`, n, 100000+n)
+		}
 		return fmt.Sprintf(`CALL dp_create_view('shop.v%d', 'SELECT a, b, COUNT(*) AS n FROM shop.orders WHERE id < %d GROUP BY a, b', '{"rho": 0.5}')`, n, 100000+n)
 	}
 	asked := 0
@@ -68,6 +58,9 @@ func TestKilledServerHasNoViewWithoutItsCharge(t *testing.T) {
 		for _, row := range root.must(t, "SELECT id, statement FROM dp.ledger WHERE entry = 'charge' AND account = 'shop.orders'") {
 			name, _, ok := strings.Cut(strings.TrimPrefix(row[1], "VIEW "), " AS ")
 			if !ok {
+				name, _, ok = strings.Cut(strings.TrimPrefix(row[1], "SYNTHETIC TABLE "), " OF ")
+			}
+			if !ok {
 				t.Errorf("round %d: a charge for %s", round, row[1])
 			}
 			ledger[name] = row[0]
@@ -77,13 +70,13 @@ func TestKilledServerHasNoViewWithoutItsCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range root.must(t, "SELECT view_name, ledger_id FROM dp.views") {
+		for _, row := range root.must(t, "SELECT view_name, ledger_id, cells FROM dp.views UNION ALL SELECT table_name, ledger_id, synthetic_rows FROM dp.synthetic") {
 			views[row[0]] = true
 			if ledger[row[0]] != row[1] {
 				t.Errorf("round %d: %s has the charge %s, the ledger %s", round, row[0], row[1], ledger[row[0]])
 			}
-			if n := ann.must(t, "SELECT COUNT(*) FROM "+row[0])[0][0]; n != "12" {
-				t.Errorf("round %d: %s has %s cells", round, row[0], n)
+			if n := ann.must(t, "SELECT COUNT(*) FROM "+row[0])[0][0]; n != row[2] {
+				t.Errorf("round %d: %s has %s cells or rows, of %s", round, row[0], n, row[2])
 			}
 		}
 		ann.close()

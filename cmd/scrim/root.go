@@ -34,7 +34,7 @@ func rootCommand(s streams) *cobra.Command {
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	for _, command := range []func(streams) *cobra.Command{
-		serveCommand, configCommand, importCommand, protectCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
+		serveCommand, configCommand, importCommand, attachCommand, protectCommand, backupCommand, restoreCommand, ledgerCommand, healthCommand,
 		demoCommand, sqlCommand, mcpCommand, referenceCommand, randomizeCommand, walletCommand, shuffleCommand, versionCommand, manCommand,
 	} {
 		root.AddCommand(command(s))

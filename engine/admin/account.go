@@ -2,13 +2,16 @@ package admin
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
+	"scrim/catalog"
 )
 
 // budgets makes dp.budgets. A DBA and an auditor see every budget with its spending, and for each
@@ -19,22 +22,31 @@ func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 	if who == "" {
 		return nil, nil
 	}
-	st, err := a.o.Ledger.Status(entities(a.o.Catalog.Snapshot()))
+	policies := a.o.Catalog.Snapshot()
+	st, err := a.o.Ledger.Status(entities(policies))
+	if err != nil {
+		return nil, err
+	}
+	scheduled, err := a.scheduledCharges(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []sql.Row
 	if !a.seesAll(ctx) {
 		for _, b := range visible(st.Budgets, who) {
-			out = append(out, a.budgetRow(&st, b))
+			out = append(out, a.budgetRow(&st, b, scheduled))
 		}
 		return out, nil
 	}
 	for _, b := range st.Budgets {
-		out = append(out, a.budgetRow(&st, b))
+		out = append(out, a.budgetRow(&st, b, scheduled))
 	}
 	for _, e := range st.Entities {
-		out = append(out, entityRow(e))
+		every := policies.PeriodsOf(e.Entity)
+		out = append(out, entityRow(e, every))
+		if every != "" {
+			out = append(out, personRow(e, every))
+		}
 	}
 	return out, nil
 }
@@ -69,15 +81,16 @@ type account struct {
 
 // budgetRow shows a budget. What is spent is shown as the least of several valid ε; what remains is
 // what the next charge is granted, and as a number of statements at the default loss.
-func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus) sql.Row {
+func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus, scheduled []scheduledCharge) sql.Row {
 	row := sql.Row{
-		accountType(b.Entity), b.Account, b.Principal, b.Holder,
+		accountType(b.Account, b.Entity), b.Account, b.Principal, b.Holder,
 		epsilonLimit(b.Epsilon, b.Rho), rhoLimit(b.Rho), float64(b.Delta), string(b.Window),
 		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), nil, nil,
 		nil, b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
-		nil, nil, nil, b.Kind(),
+		nil, nil, nil, b.Kind(), nil, nil,
 	}
+	row[25], row[26] = scheduledOn(b, scheduled)
 	row[11], row[12] = spentEpsilon(b)
 	if b.Rho == 0 {
 		row[13], row[21] = finite(float64(b.Remaining)), b.RemainingPure.Float()
@@ -121,8 +134,14 @@ func best(l privacy.Loss, c privacy.Curve, delta privacy.Delta) (epsilon, conver
 	return epsilon, conversion
 }
 
-func accountType(entity bool) string {
-	if entity {
+// accountType says whose loss an account is of: of the persons of a table, or of an entity, by
+// period where the entity has periods; or of its persons over all periods.
+func accountType(account string, entity bool) string {
+	_, persons := budget.OfPersons(account)
+	switch {
+	case entity && persons:
+		return "person"
+	case entity:
 		return "entity"
 	}
 	return "table"
@@ -152,4 +171,112 @@ func instant(t time.Time) any {
 		return nil
 	}
 	return t.UTC()
+}
+
+// periodsColumns are the columns of dp.periods.
+var periodsColumns = []column{
+	text("account_type"), text("account"), text("budget"), text("principal"),
+	text("first_day"), text("last_day"), count("periods"), real("spent_rho"), real("spent_epsilon"), real("remaining_epsilon"), real("remaining_rho"),
+}
+
+// periods makes dp.periods: where each budget stands on each block, of those on which something was
+// charged to some periods only, in stretches of days with one spending; and where those over all
+// periods stand, with neither day. Who sees a line of
+// dp.budgets sees its blocks.
+func (a *Admin) periods(ctx *sql.Context) ([]sql.Row, error) {
+	who := a.o.Principal(ctx)
+	if who == "" {
+		return nil, nil
+	}
+	st, err := a.o.Ledger.Status(nil)
+	if err != nil {
+		return nil, err
+	}
+	list := st.Budgets
+	if !a.seesAll(ctx) {
+		list = visible(list, who)
+	}
+	every := a.periodOf()
+	var out []sql.Row
+	for i := range list {
+		b := &list[i]
+		if accountType(b.Account, b.Entity) == "person" {
+			all := accounting.BlocksStatus{Span: (*days.Span)(nil).All(), Spent: b.Spent, SpentEpsilon: b.SpentEpsilon, Remaining: b.Remaining, RemainingRho: b.RemainingRho}
+			out = append(out, periodRow(b, &all, ""))
+		}
+		for j := range b.Blocks {
+			out = append(out, periodRow(b, &b.Blocks[j], every[account{b.Account, b.Entity}]))
+		}
+	}
+	return out, nil
+}
+
+// periodOf returns the length of the periods of each account that has some.
+func (a *Admin) periodOf() map[account]string {
+	policies := a.o.Catalog.Snapshot()
+	every := map[account]string{}
+	for _, t := range policies.All() {
+		every[account{t.Account, false}] = policies.PeriodsOf(t.Entity)
+		every[account{t.Entity, true}] = policies.PeriodsOf(t.Entity)
+	}
+	return every
+}
+
+func periodRow(b *accounting.BudgetStatus, x *accounting.BlocksStatus, every string) sql.Row {
+	first, last := x.Dates()
+	var n any
+	if first != "" && last != "" && every != "" {
+		n = catalog.CountPeriods(every, x.First.Time(), x.Last.Time())
+	}
+	row := sql.Row{
+		accountType(b.Account, b.Entity), b.Account, b.Principal, b.Holder, orNull(first), orNull(last), n,
+		x.Spent.Rho.Float(), finite(float64(x.SpentEpsilon)), nil, x.RemainingRho.Float(),
+	}
+	if b.Rho == 0 {
+		row[9] = finite(float64(x.Remaining))
+	}
+	return row
+}
+
+// entityRow shows an entity's bound, for one period where its units are of one, and everything that
+// was ever spent on its tables.
+func entityRow(e accounting.EntityStatus, every string) sql.Row {
+	remark := "sum of the '*' budgets of " + strings.Join(e.Tables, ", ")
+	if e.Capped {
+		remark = "capped by the budget of the entity; tables: " + strings.Join(e.Tables, ", ")
+	}
+	if len(e.Closed) > 0 {
+		remark += "; without a '*' budget, so closed: " + strings.Join(e.Closed, ", ")
+	}
+	if e.Window == "" && len(e.Closed) < len(e.Tables) {
+		remark += "; the windows differ"
+	}
+	if every != "" {
+		remark += "; for one person's rows of one " + every
+	}
+	epsilon, conversion := best(e.Spent, e.SpentCurve, e.Delta)
+	return sql.Row{
+		"entity sum", e.Entity, nil, budget.All,
+		float64(e.Epsilon), rhoLimit(e.Rho), float64(e.Delta), orNull(string(e.Window)),
+		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), epsilon, conversion,
+		nil, nil, nil, nil, nil, nil, nil, remark,
+		nil, nil, nil, nil, nil, nil,
+	}
+}
+
+// personRow shows what one person of an entity may have lost over all periods by everything that
+// was ever asked.
+func personRow(e accounting.EntityStatus, every string) sql.Row {
+	remark := "what one person may have lost over all periods by everything ever asked: a statement on n periods of a " + every + " counts for n² times its rho, or n times its pure epsilon"
+	if e.OfPersons.DeltaEvent >= 1 {
+		remark += "; statements without a first and a last day, or with private keys over several periods, have no bound"
+	}
+	epsilon, conversion := best(e.OfPersons, e.OfPersonsCurve, e.Delta)
+	return sql.Row{
+		"person sum", budget.OverPeriods(e.Entity), nil, budget.All,
+		nil, nil, float64(e.Delta), nil,
+		e.OfPersons.Rho.Float(), slack(e.OfPersons), pure(e.OfPersons), epsilon, conversion,
+		nil, nil, nil, nil, nil, nil, nil, remark,
+		nil, nil, nil, nil, nil, nil,
+	}
 }

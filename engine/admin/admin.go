@@ -11,6 +11,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/collections"
 	"scrim/engine/store"
+	"scrim/planner/plan"
 )
 
 // Ledger is what the package needs of the account; *accounting.Ledger is one.
@@ -71,6 +72,15 @@ type Options struct {
 	// Views are the DP views of the server. Nil: it has none, and the procedures for them must not
 	// be called.
 	Views Views
+	// Sources attaches files of others as tables. Nil: there are none, and the procedures for them
+	// must not be called.
+	Sources Sources
+	// Totals are its series of running totals, likewise.
+	Totals Totals
+	// Schedules are those of both, and Forecast tells what budgets would say to a refresh. They are
+	// required where there are Views.
+	Schedules Schedules
+	Forecast  func(ctx *sql.Context, st *plan.Statement) ([]accounting.Forecast, error)
 	// Simulate runs a collection over values that the server holds. It is required where there are
 	// Collections.
 	Simulate func(ctx *sql.Context, q Simulation) ([]collections.Trial, error)

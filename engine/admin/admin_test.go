@@ -18,6 +18,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/accounting"
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 	"scrim/catalog"
@@ -94,6 +95,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	f := &fixture{t: t, cat: cat, ledger: ledger, stub: newStub(t)}
 	f.admin = New(Options{
+		Sources: files{},
 		Catalog: cat, Ledger: ledger,
 		Schema:    func(*sql.Context) catalog.Schema { return shopSchema{} },
 		Columns:   func(*sql.Context, string) sql.Schema { return nil },
@@ -415,7 +417,7 @@ func TestPublicTables(t *testing.T) {
 	f.want(ann, "SELECT name FROM dp.functions WHERE name = 'DP_MEAN'", "DP_MEAN")
 	f.want(ann, "SELECT name, default_value, value_range FROM dp.variables WHERE name = 'dp_epsilon'", "dp_epsilon|1|1e-6 to 100")
 	f.want(ann, "SELECT COUNT(*) FROM dp.procedures", fmt.Sprint(len(Procedures())))
-	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_sim_results\ncollection_tokens\ncollections\ndomains\nerrors\nfunctions\nlast_cost\nlast_warnings\nledger\npolicies\nprocedures\nprotocols\nreplays\nscales\nvariables\nviews\nwarnings")
+	f.want(ann, "SHOW TABLES FROM dp", "accounts\nbudgets\ncollection_batches\ncollection_cells\ncollection_results\ncollection_rounds\ncollection_sim_results\ncollection_tokens\ncollections\ncontinual\ndomains\nerrors\nfunctions\nlast_cost\nlast_warnings\nledger\nperiods\npolicies\nprocedures\nprotocols\nreplays\nscales\nsources\nsynthetic\nvariables\nviews\nwarnings")
 	for _, q := range []string{
 		"CREATE TABLE dp.x (a INT)", "DROP TABLE dp.ledger", "DELETE FROM dp.ledger", "INSERT INTO dp.errors VALUES (1)",
 		"UPDATE dp.budgets SET epsilon = 9", "TRUNCATE TABLE dp.ledger", "CREATE VIEW dp.v AS SELECT 1",
@@ -461,7 +463,10 @@ func TestRowsFitTheirColumns(t *testing.T) {
 	f.ledger.Replayed(ann, "SELECT ?", "d", 1, []string{"shop.orders"})
 	if _, err := f.ledger.Reserve(context.Background(), accounting.Request{
 		Principal: ann, Statement: "SELECT 1",
-		Charges: []accounting.Charge{{Account: "shop.orders", Loss: privacy.Loss{Rho: 1, DeltaEvent: 1e-9, DeltaTV: 1e-12}}},
+		Charges: []accounting.Charge{
+			{Account: "shop.orders", Loss: privacy.Loss{Rho: 1, DeltaEvent: 1e-9, DeltaTV: 1e-12}},
+			{Account: "shop.orders", Loss: privacy.Loss{Rho: 1}, Blocks: &days.Span{First: 20000, Last: 20030}},
+		},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -472,7 +477,7 @@ func TestRowsFitTheirColumns(t *testing.T) {
 	for _, name := range f.admin.names {
 		width := len(f.admin.tables[name].Columns)
 		rows := f.must(dba, "", "SELECT * FROM dp."+name)
-		if len(rows) == 0 && name != "replays" && name != "last_warnings" && name != "last_cost" && name != "views" {
+		if len(rows) == 0 && name != "replays" && name != "last_warnings" && name != "last_cost" && name != "views" && name != "continual" && name != "synthetic" {
 			t.Errorf("dp.%s is empty", name)
 		}
 		for _, r := range rows {

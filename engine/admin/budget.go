@@ -134,10 +134,21 @@ func (a *Admin) target(ctx *sql.Context, text string) (account string, entity bo
 	s := a.o.Catalog.Snapshot()
 	t := strings.TrimSpace(text)
 	if len(t) > len(entityPrefix) && strings.EqualFold(t[:len(entityPrefix)], entityPrefix) {
-		name := strings.ToLower(strings.TrimSpace(t[len(entityPrefix):]))
+		name := strings.Join(strings.Fields(strings.ToLower(t[len(entityPrefix):])), " ")
+		whole, persons := budget.OfPersons(name)
+		if persons {
+			name = whole
+		}
 		if known := s.Entities(); !slices.Contains(known, name) {
 			return "", false, refuse.New(refuse.Policy, "No table is protected for the entity %q.", cut(name)).
 				With("Known entities: %s.", listed(known))
+		}
+		if persons {
+			if s.PeriodsOf(name) == "" {
+				return "", false, refuse.New(refuse.Policy, "The unit of the entity %s is the whole person, over all time.", name).
+					With("Set the budget of 'entity:%s', which caps that.", name)
+			}
+			name = budget.OverPeriods(name)
 		}
 		return name, true, nil
 	}

@@ -10,8 +10,11 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting"
+	"scrim/accounting/privacy"
 	"scrim/engine/store"
 	"scrim/engine/views"
+	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
 
@@ -22,25 +25,28 @@ type Views interface {
 	Drop(ctx *sql.Context, ref store.TableRef) error
 	Sums(ctx *sql.Context, query string, level float64) ([]views.Sum, error)
 	List(ctx *sql.Context) ([]views.Record, error)
+	Suggest(ctx *sql.Context, charges []views.Charged) (views.Suggestion, error)
+	Synthesize(ctx *sql.Context, ref store.TableRef, table string, o views.SyntheticOptions) (*views.Record, error)
 }
 
 // viewColumns are those of dp.views, and of what makes a view returns.
-var viewColumns = []column{text("view_name"), text("definition"), count("cells"), text("dimensions"), text("measures"), count("ways"),
-	real("epsilon"), real("rho"), real("delta"), text("owner"), moment("released_at"), count("age_seconds"), count("ledger_id")}
+var viewColumns = slices.Concat([]column{text("view_name"), text("definition"), count("cells"), text("dimensions"), text("measures"), count("ways"),
+	real("epsilon"), real("rho"), real("delta"), text("owner"), moment("released_at"), count("age_seconds"), count("ledger_id")}, scheduleColumns)
 
 // viewProcedures make and remove DP views, for DBAs.
 var viewProcedures = []procedure{
 	{Procedure: Procedure{"dp_create_view", "dp_create_view(name, query, json)",
-		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out; or marginals, a list of lists of dimensions, in its place. The charge is the calling account's. Returns the view's line in dp.views.",
+		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out; or marginals, a list of lists of dimensions, in its place; ranges, a list of dimensions of dates or numbers along which sums over intervals have little noise; and refresh: daily, weekly or monthly, as dp_schedule. The charge is the calling account's. Returns the view's line in dp.views.",
 		`CALL dp_create_view('shop.sales', 'SELECT region, DATE(placed) AS day, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2', '{"epsilon": 1}')`},
 		min: 3, max: 3, result: viewColumns, run: (*Admin).createView},
 	{Procedure: Procedure{"dp_refresh_view", "dp_refresh_view(name)",
-		"Releases a DP view anew from the data of now, for another charge of what it cost, and puts the rows in the place of the old ones. While the data are the same and the account is, too, it is the stored answer, and costs nothing.",
+		"Releases a DP view, or a synthetic table, anew from the data of now, for another charge of what it cost, and puts the rows in the place of the old ones. While the data are the same and the account is, too, it is the stored answer, and costs nothing.",
 		"CALL dp_refresh_view('shop.sales')"}, min: 1, max: 1, result: viewColumns, run: (*Admin).refreshView},
 	{Procedure: Procedure{"dp_drop_view", "dp_drop_view(name)",
-		"Removes a DP view with its table. What it has cost stays spent.",
+		"Removes a DP view, or a synthetic table, with its table. What it has cost stays spent.",
 		"CALL dp_drop_view('shop.sales')"}, min: 1, max: 1, run: quiet((*Admin).dropView)},
-	viewErrors,
+	scheduleProcedure,
+	viewErrors, viewSuggestion,
 }
 
 // viewErrors documents the one that is everybody's.
@@ -49,6 +55,66 @@ var viewErrors = procedure{Procedure: Procedure{"dp_view_errors", "dp_view_error
 	"CALL dp_view_errors('SELECT region, SUM(n) FROM shop.sales GROUP BY region')"},
 	min: 1, max: 2, result: []column{text("group_of"), text("measure"), real("value"), real("std_error"), real("low"), real("high")},
 	run: (*Admin).viewSums, may: func(*Admin, *sql.Context) error { return nil }}
+
+// viewSuggestion documents the one for who wonders what to make.
+var viewSuggestion = procedure{Procedure: Procedure{"dp_suggest_view", "dp_suggest_view([account])",
+	"Proposes the DP view that would have answered the most of what an account was charged for: tables, dimensions and measures that recur in its last 10,000 charges, read from their texts without literals. Returns the statement that makes it, NULL where there is none; how many of how many charges it would have answered; what these cost, as rho, which adds up, and as epsilon at delta 1e-8; and how many charges it could not read, or no view answers. A DBA calls it for any account, an analyst for their own. It runs nothing and is free.",
+	"CALL dp_suggest_view('ann@%')"},
+	min: 0, max: 1, result: []column{text("statement"), count("answered"), count("charges"), real("rho"), real("epsilon"), count("unread")},
+	run: (*Admin).suggestView, may: func(*Admin, *sql.Context) error { return nil }}
+
+// mostCharges is how many charges a suggestion is made of, the last ones.
+const mostCharges = 10000
+
+func (a *Admin) suggestView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	who := a.o.Principal(ctx)
+	if len(args) > 0 {
+		own := who
+		if who = strings.TrimSpace(args[0]); !strings.Contains(who, "@") {
+			who += "@%"
+		}
+		if who != own && !a.o.IsDBA(ctx) {
+			return nil, refuse.New(refuse.NotDBA, "What another account was charged for is told to a DBA.").With("CALL dp_suggest_view() is about your own charges.")
+		}
+	}
+	charges, losses, err := a.charged(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.o.Views.Suggest(ctx, charges)
+	if err != nil {
+		return nil, err
+	}
+	total := privacy.Loss{}
+	for _, i := range s.Answered {
+		total.Rho = total.Add(losses[i]).Rho
+	}
+	return []sql.Row{{orNull(s.Statement), int64(len(s.Answered)), int64(len(charges)), total.Rho.Float(),
+		finite(float64(privacy.EpsilonOf(total, params.DefaultDelta))), int64(s.Unread)}}, nil
+}
+
+// charged lists what an account was charged for, but for views, and what that has cost on the
+// dearest of its tables.
+func (a *Admin) charged(ctx *sql.Context, who string) (charges []views.Charged, losses []privacy.Loss, err error) {
+	entries, err := a.o.Ledger.Entries(ctx, accounting.Filter{Principal: who, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Descending: true, Limit: mostCharges})
+	for _, e := range entries {
+		if views.Makes(e.Statement) {
+			continue
+		}
+		c, worst := views.Charged{Statement: e.Statement}, privacy.Loss{}
+		for _, x := range e.Charges {
+			if !x.Entity {
+				c.Tables = append(c.Tables, x.Table)
+			}
+			if x.Loss.Rho >= worst.Rho {
+				worst = x.Loss
+			}
+		}
+		c.Rho = worst.Rho.Float()
+		charges, losses = append(charges, c), append(losses, worst)
+	}
+	return charges, losses, err
+}
 
 func (a *Admin) viewSums(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	level := 0.95
@@ -77,17 +143,26 @@ func viewRef(ctx *sql.Context, text string) (store.TableRef, error) {
 	return store.TableRef{Schema: schema, Name: table}, nil
 }
 
+// newRef reads the name of what is to be made, which no table had that was protected.
+func (a *Admin) newRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	ref, err := viewRef(ctx, text)
+	if err != nil {
+		return ref, err
+	}
+	if t := a.o.Catalog.Snapshot().Table(ref.String()); t.Account != "" {
+		return ref, refuse.New(refuse.View, "The name %s belongs to a table that was protected.", ref).With("Choose another name.")
+	}
+	return ref, nil
+}
+
 func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	ref, err := viewRef(ctx, args[0])
+	ref, err := a.newRef(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
 	o, err := views.ParseOptions(args[2])
 	if err != nil {
 		return nil, err
-	}
-	if t := a.o.Catalog.Snapshot().Table(ref.String()); t.Account != "" {
-		return nil, refuse.New(refuse.View, "The name %s belongs to a table that was protected.", ref).With("Choose another name.")
 	}
 	r, err := a.o.Views.Create(ctx, ref, args[1], o)
 	if err != nil {
@@ -96,7 +171,7 @@ func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if err := a.DeclareView(ctx, *r); err != nil {
 		return nil, err
 	}
-	row, err := viewRow(*r)
+	row, err := a.viewRow(ctx, *r)
 	return []sql.Row{row}, err
 }
 
@@ -114,7 +189,10 @@ func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) 
 	if err != nil {
 		return nil, err
 	}
-	row, err := viewRow(*r)
+	if r.Synthetic != nil {
+		return nil, nil // whose line is of another kind: dp.synthetic has it
+	}
+	row, err := a.viewRow(ctx, *r)
 	return []sql.Row{row}, err
 }
 
@@ -128,6 +206,23 @@ func (a *Admin) dropView(ctx *sql.Context, args []string) error {
 
 // viewRows makes dp.views: those that the account may see the tables of.
 func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
+	list, err := a.seenViews(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []sql.Row
+	for _, r := range list {
+		row, err := a.viewRow(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// seenViews are the views, or the synthetic tables, that the account may see the tables of.
+func (a *Admin) seenViews(ctx *sql.Context, synthetic bool) ([]views.Record, error) {
 	if a.o.Views == nil {
 		return nil, nil
 	}
@@ -139,25 +234,20 @@ func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []sql.Row
-	for _, r := range list {
-		if !slices.Contains(seen, r.Ref().String()) {
-			continue
-		}
-		row, err := viewRow(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, nil
+	return slices.DeleteFunc(list, func(r views.Record) bool {
+		return (r.Synthetic != nil) != synthetic || !slices.Contains(seen, r.Ref().String())
+	}), nil
 }
 
 // viewRow is the line of a view: its age is told, and not whether the data have changed.
-func viewRow(r views.Record) (sql.Row, error) {
+func (a *Admin) viewRow(ctx *sql.Context, r views.Record) (sql.Row, error) {
 	var dimensions []string
 	for _, d := range r.Dimensions {
-		dimensions = append(dimensions, d.Column)
+		name := d.Column
+		if slices.Contains(r.Ranges, d.At) {
+			name += " (ranges)"
+		}
+		dimensions = append(dimensions, name)
 	}
 	type told struct {
 		Column string   `json:"column"`
@@ -189,7 +279,8 @@ func viewRow(r views.Record) (sql.Row, error) {
 	if r.Charge > 0 {
 		row[12] = int64(r.Charge)
 	}
-	return row, nil
+	cells, err := a.scheduleCells(ctx, r.Ref())
+	return append(row, cells...), err
 }
 
 // positive is a number, NULL for 0.

@@ -18,6 +18,7 @@ var ledgerColumns = []column{
 	count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("digest"), text("mechanisms"), text("events"),
 	text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("pure_epsilon"), real("epsilon"),
 	real("remaining_epsilon"), real("remaining_rho"), real("remaining_total"), text("outcome"), count("replay_of"), text("reason"), text("remark"),
+	text("first_day"), text("last_day"),
 }
 
 // ledgerPage is how many entries are read from the ledger at a time.
@@ -158,6 +159,8 @@ const (
 	colReplayOf
 	colReason
 	colRemark
+	colFirstDay
+	colLastDay
 )
 
 // line is what every entry has.
@@ -170,9 +173,11 @@ func line(e accounting.Entry, statement string) sql.Row {
 func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.Row {
 	row := line(e, e.Statement)
 	row[colDigest], row[colMechanisms], row[colEvents] = orNull(e.Digest), orNull(e.Mechanisms), orNull(eventsText(c.Events))
-	row[colAccountType], row[colAccount], row[colTable] = accountType(c.Entity), c.Account, orNull(c.Table)
+	row[colAccountType], row[colAccount], row[colTable] = accountType(c.Account, c.Entity), c.Account, orNull(c.Table)
 	row[colRho], row[colDelta], row[colPure], row[colEpsilon] = c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), l.price(c.Charge)
 	row[colOutcome], row[colRemark] = e.Outcome.String(), orNull(e.Remark)
+	first, last := c.Blocks.All().Dates()
+	row[colFirstDay], row[colLastDay] = orNull(first), orNull(last)
 	for _, left := range c.Left {
 		switch {
 		case left.Scope == record.Own:
@@ -192,7 +197,7 @@ func replayLines(e accounting.Entry) []sql.Row {
 	var out []sql.Row
 	for _, account := range e.Tables {
 		row := line(e, e.Statement)
-		row[colDigest], row[colAccountType], row[colAccount] = orNull(e.Digest), accountType(false), account
+		row[colDigest], row[colAccountType], row[colAccount] = orNull(e.Digest), accountType(account, false), account
 		row[colRho], row[colDelta] = 0.0, 0.0
 		if e.ReplayOf > 0 {
 			row[colReplayOf] = int64(e.ReplayOf)
@@ -204,7 +209,7 @@ func replayLines(e accounting.Entry) []sql.Row {
 
 func budgetLine(e accounting.Entry, what string) sql.Row {
 	row := line(e, what)
-	row[colAccountType], row[colAccount], row[colReason] = accountType(e.Budget.Entity), e.Budget.Account, orNull(e.Budget.Reason)
+	row[colAccountType], row[colAccount], row[colReason] = accountType(e.Budget.Account, e.Budget.Entity), e.Budget.Account, orNull(e.Budget.Reason)
 	return row
 }
 

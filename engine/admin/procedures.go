@@ -37,12 +37,12 @@ func fixed(n int, p Procedure, f func(a *Admin, ctx *sql.Context, args []string)
 }
 
 // procedures are all whose arguments are texts.
-var procedures = slices.Concat(policyProcedures, viewProcedures, collectionProcedures)
+var procedures = slices.Concat(policyProcedures, sourceProcedures, viewProcedures, seriesProcedures, syntheticProcedures, collectionProcedures)
 
 // policyProcedures are those for policies and budgets, for DBAs.
 var policyProcedures = []procedure{
-	policy(3, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity)",
-		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets.",
+	policyUpTo(3, 4, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity [, json])",
+		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets. With the JSON object '{\"period\": \"month\", \"of\": \"placed\"}' the unit is one person's rows of one day, week, month, quarter or year of a column of dates, and each of these has the budget by itself.",
 		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, (*Admin).protect),
 	policy(1, Procedure{"dp_unprotect", "dp_unprotect(table)",
 		"Makes a protected table undeclared: refused to analysts. Its budget and what is spent stay.",
@@ -64,7 +64,7 @@ var policyProcedures = []procedure{
 		"Replaces the defaults of the privacy parameters for queries on a table.",
 		`CALL dp_set_defaults('shop.orders', '{"dp_epsilon":0.5}')`}, (*Admin).setDefaults),
 	{Procedure{"dp_set_budget", "dp_set_budget(table | 'entity:NAME', principal, epsilon | 'rho=R', delta, window [, reason [, json]])",
-		"Caps what may be spent on a table or on an entity: by all principals together ('*'), by each without a budget of their own ('default'), by the members of a role together ('role:NAME'), or by one account (user@host, or user for user@%), in a window never, day, week or month. The limit is an epsilon, or a zCDP loss 'rho=R'. With an epsilon and delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up. The JSON object '{\"account\": \"gaussian\"}' makes it a Gaussian account, which admits a fifth more counts and sums without GROUP BY, and fewer other statements; 'zcdp' is the default. A budget that replaces a tighter one wants a reason, which is recorded. It answers with the number of statements at the default loss that a window holds.",
+		"Caps what may be spent on a table or on an entity: by all principals together ('*'), by each without a budget of their own ('default'), by the members of a role together ('role:NAME'), or by one account (user@host, or user for user@%), in a window never, day, week or month. The limit is an epsilon, or a zCDP loss 'rho=R'. With an epsilon and delta 0 the account is pure: only mechanisms without a delta run there, and their epsilons add up. The JSON object '{\"account\": \"gaussian\"}' makes it a Gaussian account, which admits a fifth more statements, and fewer beside pure ones of more than .06 times the epsilon; 'zcdp' is the default. Of an entity that is protected by period, 'entity:NAME' is for each period by itself, and 'entity:NAME over all periods' for what one person loses over all of them, for which a statement on n periods counts n² times its rho. A budget that replaces a tighter one wants a reason, which is recorded. It answers with the number of statements at the default loss that a window holds.",
 		"CALL dp_set_budget('shop.orders', '*', 8, 2e-6, 'month')"}, 5, 7, questionColumns, (*Admin).setBudget, nil, nil},
 	{Procedure{"dp_alter_budget", "dp_alter_budget(table | 'entity:NAME', principal, json [, reason])",
 		"Changes of a budget what the JSON object names, of epsilon, rho, delta, window and account, and nothing else, and returns what it was before and is now. What is spent stays spent. Whatever loosens the budget wants a reason, which is recorded.",
@@ -82,6 +82,25 @@ var policyProcedures = []procedure{
 		"Declares that nobody is a person of both entities: a table may then belong to both, by one dp_protect or dp_link for each, and joins of their tables are answered. Somebody who were both would lose up to four times what is charged.",
 		"CALL dp_set_disjoint('customer', 'supplier')"}, (*Admin).setDisjoint),
 	fixed(2, nextLoadDoc, (*Admin).nextLoad),
+}
+
+// sourceProcedures are those for tables of files and of other servers, for DBAs.
+var sourceProcedures = []procedure{
+	{Procedure{"dp_attach", "dp_attach(table, 'parquet' | 'iceberg' | 'mysql' | 'clickhouse', json)",
+		"Makes a read-only table of Parquet files or of an Iceberg table, which are read in place, below a directory of --lake, or of a table of a MySQL, MariaDB or ClickHouse server of --source, of which each statement copies what it needs. The JSON object has, for files, path, in which * stands for letters of a name and ** for directories, and perhaps hive, true where names of directories such as day=2025-06-01 are columns; for Iceberg, path, the directory of the table; for a server, server, the name of its declaration, database and table. It lists the columns. What was attached before keeps its name, and with it what was spent on it.",
+		`CALL dp_attach('lake.orders', 'parquet', '{"path": "/srv/lake/orders/**/*.parquet", "hive": true}')`},
+		3, 3, []column{text("column_name"), text("column_type"), text("remark")}, attachFiles, nil, nil},
+	fixed(1, Procedure{"dp_detach", "dp_detach(table)",
+		"Removes a table that dp_attach made. The rows stay where they are, and so do the policy, the budgets and what is spent.",
+		"CALL dp_detach('lake.orders')"}, detachFiles),
+}
+
+func attachFiles(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
+	return attach(ctx, a.o.Sources, a.o.Catalog, a.o.HasView, args)
+}
+
+func detachFiles(a *Admin, ctx *sql.Context, args []string) error {
+	return detach(ctx, a.o.Sources, a.o.Catalog, args[0])
 }
 
 // Procedures lists the procedures in the order of the documentation.

@@ -34,7 +34,8 @@ func (a *Admin) policyTables() []*table {
 			real("spent_rho"), real("spent_delta"), real("spent_pure_epsilon"), real("spent_epsilon"), text("conversion"),
 			real("remaining_epsilon"), real("remaining_rho"),
 			moment("window_start"), moment("window_end"), text("set_by"), moment("set_at"), text("reason"), text("remark"),
-			real("remaining_pure_epsilon"), real("renyi_order"), count("questions_left"), text("accounting")),
+			real("remaining_pure_epsilon"), real("renyi_order"), count("questions_left"), text("accounting"), count("scheduled_refreshes"), real("scheduled_rho")),
+		newTable("continual", a.seriesRows, seriesColumns...),
 		newTable("domains", a.domains,
 			text("table_name"), text("column_name"), text("domain_type"), count("size"), text("domain")),
 		newTable("errors", errorRows,
@@ -46,9 +47,10 @@ func (a *Admin) policyTables() []*table {
 		newTable("last_warnings", lastWarnings,
 			text("level"), text("code"), text("message"), text("remedy"), count("cells"), count("of_cells")),
 		a.ledgerTable(),
+		newTable("periods", a.periods, periodsColumns...),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
-			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults")),
+			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults"), text("period")),
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
 		a.replaysTable(),
@@ -56,12 +58,23 @@ func (a *Admin) policyTables() []*table {
 			text("protocol"), text("model"), count("rounds"), text("estimates"), text("parameters")),
 		newTable("scales", a.scales,
 			text("table_name"), text("column_name"), count("size"), text("scales")),
+		newTable("sources", a.sources,
+			text("table_name"), text("kind"), text("path"), count("files"), count("bytes"), moment("attached_at"), moment("detached_at"), text("status")),
+		newTable("synthetic", a.syntheticRows, syntheticColumns...),
 		newTable("variables", variableRows,
 			text("name"), text("default_value"), text("value_range"), text("description")),
 		newTable("views", a.viewRows, viewColumns...),
 		newTable("warnings", warningRows,
 			text("code"), text("level"), count("errno"), text("cause"), text("remedy")),
 	}
+}
+
+// sources shows DBAs the tables of files.
+func (a *Admin) sources(ctx *sql.Context) ([]sql.Row, error) {
+	if a.o.Sources == nil || !a.o.IsDBA(ctx) {
+		return nil, nil
+	}
+	return sourceRows(ctx, a.o.Sources)
 }
 
 // lastWarnings are the remarks on the last private statement of the session that asks, for clients
@@ -122,7 +135,7 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 	}
 	var out []sql.Row
 	for _, t := range list {
-		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil}
+		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil, nil}
 		if t.State == catalog.Protected {
 			row[8], row[9] = t.Relation.String(), "private"
 			if t.Sized {
@@ -153,7 +166,7 @@ func (a *Admin) ownerRow(ctx *sql.Context, row sql.Row, table string, o catalog.
 	case u.Row:
 		row[2] = "row"
 	case u.Column != "":
-		row[2], row[3] = "column", a.lettered(ctx, table, u.Column)
+		row[2], row[3], row[11] = "column", a.lettered(ctx, table, u.Column), orNull(u.Period.String())
 	case u.Link != nil:
 		row[2], row[3] = "link", a.lettered(ctx, table, u.Link.Column)
 		row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)

@@ -27,6 +27,8 @@ const (
 	Archived Kind = "ledger archived" // its older records are in an archive; Note says which
 	// the data directory is, or may be, in use in a second place; Note says how that is known
 	Elsewhere Kind = "elsewhere"
+	// what a schedule had the server do by itself; Note says why it was not done, if it was not
+	Scheduled Kind = "scheduled"
 )
 
 // Record is one line.

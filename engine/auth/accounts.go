@@ -83,6 +83,16 @@ func Exists(db *mysql_db.MySQLDb, name string) bool {
 	return u != nil && !u.IsRole
 }
 
+// Open reports whether there is an account of the name user@host, as Exists, that is not locked.
+func Open(db *mysql_db.MySQLDb, name string) bool {
+	at := strings.LastIndexByte(name, '@')
+	if at < 0 {
+		return false
+	}
+	u := account(db, name[:at], name[at+1:])
+	return u != nil && !u.IsRole && !u.Locked
+}
+
 // account returns the account or role of exactly that name and host; nil if there is none.
 // go-mysql-server's own search also returns an account whose host is a pattern that fits.
 func account(db *mysql_db.MySQLDb, user, host string) *mysql_db.User {

@@ -42,14 +42,17 @@ func TestBrowserLogin(t *testing.T) {
 	b.Quiet("403") // the refused log-in
 }
 
+// looks are the widths and schemes in which pages are looked at.
+var looks = []struct {
+	name, scheme string
+	width        int64
+}{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 390}, {"narrow-dark", "dark", 390}}
+
 func TestBrowserPages(t *testing.T) {
 	f := newFixture(t, true)
 	b := browser.Open(t, f.web.URL)
 	b.Login("/login", "root", "right")
-	for _, look := range []struct {
-		name, scheme string
-		width        int64
-	}{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 390}, {"narrow-dark", "dark", 390}} {
+	for _, look := range looks {
 		b.Look(look.width, 800, look.scheme)
 		for i, p := range pagesOfFixture {
 			if look.name == "narrow-dark" && i > 0 {

@@ -3,6 +3,7 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -90,12 +91,46 @@ func (l Line) Chart() *Chart { return burnChart(l.Burn, false) }
 // Large draws it at the width of a page.
 func (l Line) Large() *Chart { return burnChart(l.Burn, true) }
 
+// Periods says which period the line is of, where each has the budget by itself.
+func (l Line) Periods() string {
+	n := len(l.Budget.Blocks)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Each period has this budget by itself. This is the one with the least left, of %d stretches that have spent differently.", n)
+}
+
+// Stretch is what some periods, one after the other, have each spent of a budget.
+type Stretch struct {
+	Days              string
+	Spent, Left, Part float64
+}
+
+// maxStretches bounds the stretches that a page shows, the last ones.
+const maxStretches = 24
+
+// Stretches are what each period has spent, where each has the budget by itself.
+func (l Line) Stretches() (list []Stretch) {
+	for _, x := range l.Budget.Blocks[max(0, len(l.Budget.Blocks)-maxStretches):] {
+		spent := l.Measure.Spent(&accounting.BudgetStatus{Spent: x.Spent, SpentEpsilon: x.SpentEpsilon})
+		list = append(list, Stretch{x.Span.String(), spent, max(0, l.Measure.Limit-spent), l.Measure.Share(spent)})
+	}
+	return list
+}
+
+// MoreStretches is how many come before these.
+func (l Line) MoreStretches() int { return max(0, len(l.Budget.Blocks)-maxStretches) }
+
 // line makes the burn-down of a line of the status.
 func (f *facts) line(b accounting.BudgetStatus) (Line, error) {
 	burn, err := f.burn(b)
 	l := Line{ID: identifier(b), Title: f.name(b.Account), Link: "/tables/" + segment(b.Account), Whose: whose(b), Burn: burn}
 	if b.Entity {
-		l.Title, l.Link = "entity "+b.Account, "/entities/"+segment(b.Account)
+		name, persons := budget.OfPersons(b.Account)
+		if !persons {
+			name = b.Account
+		}
+		l.Title, l.Link = "entity "+b.Account, "/entities/"+segment(name)
 	}
 	if f.d.o.DefaultLoss != nil {
 		if n, ok := f.status.Questions(&b, f.d.o.DefaultLoss); ok {
@@ -141,7 +176,10 @@ func (f *facts) burn(b accounting.BudgetStatus) (*Burn, error) {
 	if b.WindowEnd.IsZero() {
 		from = f.now.Add(-lookBack)
 	}
-	days := f.d.o.Ledger.Burndown(b.Account, b.Entity, b.Holder, from, f.now)
+	var days []accounting.DaySpent
+	if len(b.Blocks) == 0 { // a day's spending is of all periods together, which no budget is of
+		days = f.d.o.Ledger.Burndown(b.Account, b.Entity, b.Holder, from, f.now)
+	}
 	resets, err := f.resets(b, from)
 	if err != nil {
 		return nil, err

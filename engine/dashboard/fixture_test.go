@@ -61,15 +61,16 @@ func (p *people) Principals() []string {
 // fixture is a dashboard over a ledger with three weeks of history.
 type fixture struct {
 	*Dashboard
-	t      *testing.T
-	ledger *accounting.Ledger
-	people *people
-	recent *Recent
-	now    time.Time
-	disk   Disk
-	stored []string
-	backup *Backup
-	web    *httptest.Server
+	t        *testing.T
+	ledger   *accounting.Ledger
+	people   *people
+	policies *catalog.Catalog
+	recent   *Recent
+	now      time.Time
+	disk     Disk
+	stored   []string
+	backup   *Backup
+	web      *httptest.Server
 }
 
 // fixtureNow is the moment at which the pages are looked at: a Thursday.
@@ -92,6 +93,7 @@ func newFixture(t *testing.T, filled bool) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.policies = policies
 	f.ledger, f.recent = ledger, NewRecent(fixtureNow.Add(-30*time.Hour))
 	if filled {
 		f.fill(policies)
@@ -269,6 +271,19 @@ func (f *fixture) get(c *http.Client, path string) (int, string, http.Header) {
 	r, err := c.Get(f.web.URL + path)
 	f.must(err)
 	return f.read(r)
+}
+
+// pages returns what gets pages as a DBA who has logged in, and fails where there is none.
+func (f *fixture) pages() func(path string) string {
+	c := f.member()
+	return func(path string) string {
+		f.t.Helper()
+		status, text, _ := f.get(c, path)
+		if status != http.StatusOK {
+			f.t.Fatalf("%s: %d", path, status)
+		}
+		return text
+	}
 }
 
 func (f *fixture) read(r *http.Response) (int, string, http.Header) {

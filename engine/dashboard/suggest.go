@@ -19,6 +19,11 @@ func suggestBudget(table string) string {
 	return fmt.Sprintf("CALL dp_set_budget(%s, '*', 8, 1e-6, 'month');", sqltext.Text(table))
 }
 
+// suggestCap caps what one person of an entity loses over all periods.
+func suggestCap(entity string) string {
+	return fmt.Sprintf("CALL dp_set_budget(%s, '*', 20, 1e-6, 'never');", sqltext.Text("entity:"+budget.OverPeriods(entity)))
+}
+
 // suggestChange changes a budget.
 func suggestChange(b *accounting.BudgetStatus) string {
 	on, limit := b.Account, fmt.Sprintf(`{"epsilon": %s}`, number(2*float64(b.Epsilon)))

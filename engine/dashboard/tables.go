@@ -77,20 +77,23 @@ func (d *Dashboard) tables(r *http.Request, _ Viewer) (string, any, error) {
 
 // budgetsPage is the data of the page of a table or an entity.
 type budgetsPage struct {
-	Title    string
-	Tables   []catalog.Table
-	Entity   *accounting.EntityStatus // of an entity; of a table the one it belongs to
-	IsEntity bool
-	Total    *Line
-	Outlook  *Outlook
-	Default  *Line // the budget of each principal without one of their own
-	Others   []Line
-	More     int
-	Spenders []Spender
-	Charges  []Charged
-	Refusals []Unanswered
-	Ledger   string // the link to its entries
-	SQL      string // what would change its total budget, or set one
+	Title      string
+	Tables     []catalog.Table
+	Entity     *accounting.EntityStatus // of an entity; of a table the one it belongs to
+	IsEntity   bool
+	Total      *Line
+	Persons    *Line  // of an entity by period, what one person loses over all periods; nil: no budget
+	Period     string // the length of the entity's periods; "" where its unit is the whole person
+	CapPersons string // the statement that would set one
+	Outlook    *Outlook
+	Default    *Line // the budget of each principal without one of their own
+	Others     []Line
+	More       int
+	Spenders   []Spender
+	Charges    []Charged
+	Refusals   []Unanswered
+	Ledger     string // the link to its entries
+	SQL        string // what would change its total budget, or set one
 }
 
 func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
@@ -107,7 +110,7 @@ func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
 	}
 	for i := range f.status.Entities {
 		if e := &f.status.Entities[i]; slices.Contains(e.Tables, account) {
-			p.Entity = e
+			p.Entity, p.Period = e, d.o.Catalog().PeriodsOf(e.Entity)
 		}
 	}
 	if err := f.fill(&p, account, false); err != nil {
@@ -129,6 +132,9 @@ func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
 		return "", nil, err
 	}
 	name := r.PathValue("entity")
+	if entity, ok := budget.OfPersons(name); ok {
+		name = entity
+	}
 	p := budgetsPage{Title: "entity " + name, IsEntity: true, Ledger: "/ledger?account=" + url.QueryEscape(name)}
 	for i := range f.status.Entities {
 		if e := &f.status.Entities[i]; e.Entity == name {
@@ -145,6 +151,14 @@ func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
 	}
 	if p.Entity == nil && p.Total == nil {
 		return "", nil, errNotFound
+	}
+	p.Period, p.CapPersons = d.o.Catalog().PeriodsOf(name), suggestCap(name)
+	if b := f.total(budget.OverPeriods(name), true); b != nil {
+		l, err := f.line(*b)
+		if err != nil {
+			return "", nil, err
+		}
+		l.Link, p.Persons = "", &l
 	}
 	return "budgets.html", p, nil
 }

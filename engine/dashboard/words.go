@@ -172,6 +172,9 @@ func unitWords(u catalog.Unit) string {
 	case u.Link != nil:
 		return fmt.Sprintf("found through %s in %s", u.Link.Column, u.Link.Parent)
 	}
+	if u.Period != (catalog.Period{}) {
+		return fmt.Sprintf("told by %s, one %s", u.Column, u.Period)
+	}
 	return "told by " + u.Column
 }
 

@@ -19,7 +19,10 @@ type Directory struct {
 	Path  string
 	ID    string
 	Fresh bool // the first start has not finished
-	lock  *os.File
+	// Life names what is served here since NoteHome found it new: a directory that was copied,
+	// moved or restored has another one. Backups do not have it.
+	Life string
+	lock *os.File
 }
 
 // ErrInUse tells that another process serves the data directory.

@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -20,6 +21,7 @@ var MachineFile = "/etc/machine-id"
 type home struct {
 	machine string // "-" where the machine has no id
 	place   string // device and inode of the directory
+	life    string // a random name of what was served there; see Directory.Life
 }
 
 // here is the home of a directory at present.
@@ -43,10 +45,13 @@ func (d *Directory) here() (home, error) {
 func (d *Directory) lastHome() (h home, ok bool) {
 	text, err := os.ReadFile(filepath.Join(d.Path, HostFile))
 	f := strings.Fields(string(text))
-	if err != nil || len(f) != 2 {
+	switch {
+	case err != nil || len(f) < 2 || len(f) > 3:
 		return h, false
+	case len(f) == 2: // of a program that named no lives
+		return home{f[0], f[1], ""}, true
 	}
-	return home{f[0], f[1]}, true
+	return home{f[0], f[1], f[2]}, true
 }
 
 // NoteHome notes where the directory is served now, and says how that differs from where it was
@@ -59,13 +64,18 @@ func (d *Directory) NoteHome() (moved string, err error) {
 	}
 	last, ok := d.lastHome()
 	switch {
-	case ok && last == now:
-		return "", nil
+	case ok && last.machine == now.machine && last.place == now.place:
+		if d.Life = last.life; d.Life != "" {
+			return "", nil
+		}
 	case ok && last.machine != now.machine:
 		moved = "on another machine"
 	case ok:
 		moved = "at another place on this machine's disks"
 	}
-	text := durable.Bytes([]byte(now.machine + " " + now.place + "\n"))
+	b := make([]byte, 16)
+	rand.Read(b) // it never fails
+	d.Life = hex.EncodeToString(b)
+	text := durable.Bytes([]byte(now.machine + " " + now.place + " " + d.Life + "\n"))
 	return moved, durable.Replace(filepath.Join(d.Path, HostFile), 0o600, text)
 }

@@ -37,6 +37,10 @@ type Place struct {
 	// Threads and MemoryLimit are the store's; zero values are its defaults.
 	Threads     int
 	MemoryLimit string
+	// Lake are the directories below which the store may read files in place.
+	Lake []string
+	// Servers are those whose tables the store may copy from.
+	Servers duckdb.Servers
 }
 
 // Path returns the path of a file in the directory.
@@ -57,7 +61,7 @@ func (p Place) OpenStore(id string) (*duckdb.Store, error) {
 
 // StoreOptions are what the store of the directory with that id is opened with.
 func (p Place) StoreOptions(id string) duckdb.Options {
-	return duckdb.Options{Threads: p.Threads, MemoryLimit: p.MemoryLimit, DirectoryID: id}
+	return duckdb.Options{Threads: p.Threads, MemoryLimit: p.MemoryLimit, DirectoryID: id, Lake: p.Lake, Servers: p.Servers}
 }
 
 // Size returns how many bytes the files of the directory have, with all that lies below it. It

@@ -97,7 +97,8 @@ func sample(e estimator.Estimator, group []person, n noise.Noiser, runs int) []f
 // declared, and with a hundredth of the noise's standard deviation every one does. False alarms:
 // one bound a pair at stattest.Alpha.
 func TestAuditOfWorstNeighbours(t *testing.T) {
-	const runs, rho = 80, 0.05
+	const rho = 0.05
+	runs := stattest.Runs(40, 80)
 	for _, relation := range []struct {
 		name  string
 		r     estimator.Relation

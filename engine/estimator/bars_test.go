@@ -231,14 +231,14 @@ func (v form) release(t *testing.T, c *tally, name string, releases int) {
 		}
 		n, r := stattest.Noiser(t, name+v.name), rand.New(stattest.Source(t, name+v.name))
 		group, exact := covered(v.variant, size.n, r)
-		in, part, times := input(e, group, 1), 0.5, releases
+		in, part, times := input(e, group, 1), 0.5, stattest.Runs(releases/2, releases)
 		switch {
 		case ranks:
 			part, times = 0.1, 3*releases
 		case kind == "units":
 			times = 3 * releases
-		case strings.HasPrefix(kind, "row "): // slow, and with more forms than the others
-			times = stattest.Runs(releases/2, releases)
+		case kind == "count rows": // of few forms
+			times = releases
 		}
 		for range times {
 			if a := e.Release(n, in); a.Status == estimator.OK {

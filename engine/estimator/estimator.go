@@ -139,6 +139,13 @@ type Partial interface {
 	AllPersons() int64
 }
 
+// Large is an Estimator whose release takes memory of a public size beyond that of the numbers that
+// it reads: Memory is how many bytes, about.
+type Large interface {
+	Estimator
+	Memory() int64
+}
+
 // PersonsFor is the number of persons that all values of an answer need.
 func PersonsFor(e Estimator) int64 {
 	if p, ok := e.(Partial); ok {

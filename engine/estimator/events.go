@@ -40,9 +40,9 @@ type NoiseAlone interface {
 // numbers, which are post-processing of the Gaussian mechanism.
 //
 // Events may be noise of a ρ in the place of choices of that ρ which an estimator draws on another
-// course: at every Rényi order that is no less. As GDP it would be, since choices count π/2 times
-// their ρ. So only of an estimator that is NoiseAlone the events are Gaussian; of others noise, and
-// a loss whose steps are all noise and choices, counts as choices do.
+// course: at every Rényi order that is no less. As GDP it would be, since choices count a little
+// more than their ρ. So only of an estimator that is NoiseAlone the events are Gaussian; of others
+// noise, and a loss whose steps are all noise and choices, counts as choices do.
 func RoundedEvents(e Estimator) []privacy.Event {
 	events, steps := slices.Clone(Events(e)), e.Steps()
 	noise := privacy.NoiseAndChoices

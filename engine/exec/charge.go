@@ -6,21 +6,20 @@ import (
 	"scrim/planner/plan"
 )
 
-// ChargeOf returns the charge in the ledger that paid for the answers of a statement, of the
-// session's principal; 0 where they are not kept, or not all of one charge.
-func (x *Executor) ChargeOf(ctx *sql.Context, s *plan.Statement) uint64 {
-	e := &execution{x: x, statement: s, principal: x.Principal(ctx)}
-	found, missing, err := e.replays(ctx)
-	if err != nil || len(missing) > 0 {
-		return 0
+// Paid returns the charge in the ledger that paid for the answer of a statement of one release, of
+// the session's principal, and the versions of the tables that it was made from: nil where it is
+// not of the data of now, or not kept.
+func (x *Executor) Paid(ctx *sql.Context, s *plan.Statement) (charge uint64, versions []string) {
+	if len(s.Releases) != 1 {
+		return 0, nil
 	}
-	charge := uint64(0)
-	for i, r := range s.Releases {
-		if id := found[r].about.Charge; i == 0 {
-			charge = id
-		} else if id != charge {
-			return 0
-		}
+	e, r := &execution{x: x, statement: s, principal: x.Principal(ctx)}, s.Releases[0]
+	versions, err := x.Store.Versions(ctx, r.Reads...)
+	if err != nil {
+		return 0, nil
 	}
-	return charge
+	if f, ok := e.find(e.keys(r, versions)); ok {
+		return f.about.Charge, versions
+	}
+	return 0, nil
 }

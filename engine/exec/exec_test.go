@@ -343,3 +343,40 @@ func (u unreadableSnapshot) Scan(context.Context, string, []any, []store.ScanTyp
 	u.t.Error("rows were read before a charge")
 	return errors.New("unreadable")
 }
+
+// changing is a store that is written to after each look at versions.
+type changing struct {
+	store.Store
+	t *testing.T
+}
+
+func (c changing) Versions(ctx context.Context, refs ...store.TableRef) ([]string, error) {
+	of, err := c.Store.Versions(ctx, refs...)
+	write(c.t, c.Store, "INSERT INTO d.visits SELECT 1000 + range, 1 FROM range(500)")
+	return of, err
+}
+
+// TestStoredAnswersAreOfOneMoment: of a statement whose releases are all stored, a write beside it
+// makes none anew.
+func TestStoredAnswersAreOfOneMoment(t *testing.T) {
+	s, l := fixture(t)
+	st, one := counts(t, 1, false)
+	more, two := counts(t, 2, false)
+	st.Releases, st.Tables[0].Loss = append(st.Releases, two), one.Loss.Add(more.Tables[0].Loss)
+	if _, err := ask(t, executor(s, l), st, one); err != nil {
+		t.Fatal(err)
+	}
+	ctx := sql.NewEmptyContext()
+	e, err := executor(changing{s, t}, l).Begin(ctx, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range map[*plan.Release]string{one: "[[0 40] [1 3] [2 0]]", two: "[[0 40 40] [1 3 3] [2 0 0]]"} {
+		if rows, err := e.Answer(ctx, r); err != nil || fmt.Sprint(rows) != want {
+			t.Errorf("got %v, %v, want %s", rows, err, want)
+		}
+	}
+	if n := charges(t, l); n != 1 {
+		t.Errorf("%d charges, want 1", n)
+	}
+}

@@ -58,6 +58,9 @@ func (e *execution) run(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
 	if err != nil {
 		return nil, notStarted(err)
 	}
+	if e.statement.Viewed() && (len(missing) > 0 || e.statement.ViewsFirst) {
+		return e.viewed(ctx)
+	}
 	if len(missing) > 0 {
 		free, waited, err := e.x.flights.take(ctx, missing)
 		if err != nil {
@@ -147,6 +150,27 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	return answers, nil
 }
 
+// reads are the tables that releases read.
+func reads(open []*plan.Release) (refs []store.TableRef) {
+	for _, r := range open {
+		refs = append(refs, r.Reads...)
+	}
+	return refs
+}
+
+// statements are all that the releases ask the store for, as far as they name tables.
+func statements(open []*plan.Release) (list []string) {
+	for _, r := range open {
+		for _, s := range r.Scans {
+			list = append(list, s.SQL)
+		}
+		if r.Persons != "" {
+			list = append(list, r.Persons)
+		}
+	}
+	return list
+}
+
 // summary is what the ledger says of the answers that were charged: released numbers and public
 // facts, without literals of the statement, as remarks has them.
 func (e *execution) summary(open []*plan.Release, answers map[*plan.Release]*answer) string {
@@ -190,6 +214,9 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 		return err
 	}
 	defer snap.Close()
+	if err := store.Pin(ctx, snap, reads(open), statements(open)); err != nil {
+		return err
+	}
 	made, progress := make([]*answer, len(open)), e.x.progressOf(ctx, open)
 	now := maps.Clone(answers)
 	for i, r := range open {

@@ -48,6 +48,8 @@ type Executor struct {
 	Principal func(*sql.Context) string
 	// Roles names the roles granted to it, whose budgets a charge counts for, too. Nil: none.
 	Roles func(*sql.Context) []string
+	// Units tells which entities are protected by period. Nil: none.
+	Units UnitsOf
 	// Fixed, if not nil, names the statement by which the client has fixed what its session reads,
 	// "" if none has.
 	Fixed func(*sql.Context) string

@@ -55,16 +55,16 @@ func (e *execution) keys(r *plan.Release, versions []string) [][]byte {
 }
 
 // replays finds the releases whose answer is kept, and the keys under which the others will be if
-// nothing is written meanwhile. The versions are those of now: no protected row is read before the
-// charge.
+// nothing is written meanwhile. The versions are those of now, of one moment for all releases: no
+// protected row is read before the charge.
 func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored, missing []string, err error) {
+	versions, err := versionsOf(ctx, e.x.Store, e.statement.Releases)
+	if err != nil {
+		return nil, nil, err
+	}
 	found = map[*plan.Release]stored{}
-	for _, r := range e.statement.Releases {
-		versions, err := e.x.Store.Versions(ctx, r.Reads...)
-		if err != nil {
-			return nil, nil, err
-		}
-		keys := e.keys(r, versions)
+	for i, r := range e.statement.Releases {
+		keys := e.keys(r, versions[i])
 		used := func(u *plan.Release) bool { _, ok := found[u]; return !ok }
 		// What an answer was made with has to be kept, too: made anew, it would be another value.
 		if f, ok := e.find(keys); ok && !slices.ContainsFunc(r.Uses, used) {
@@ -76,6 +76,30 @@ func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored
 		}
 	}
 	return found, missing, nil
+}
+
+// versionsOf returns for each release the versions of the tables that it reads, all of one moment:
+// answers that are kept and are of different states do not meet in one statement.
+func versionsOf(ctx context.Context, st store.Store, releases []*plan.Release) ([][]string, error) {
+	var refs []store.TableRef
+	for _, r := range releases {
+		for _, t := range r.Reads {
+			if !slices.Contains(refs, t) {
+				refs = append(refs, t)
+			}
+		}
+	}
+	of, err := st.Versions(ctx, refs...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]string, len(releases))
+	for i, r := range releases {
+		for _, t := range r.Reads {
+			all[i] = append(all[i], of[slices.Index(refs, t)])
+		}
+	}
+	return all, nil
 }
 
 // find looks for an answer under the principal's key, then under that of all, where there is one.

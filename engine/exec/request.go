@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"scrim/accounting"
 	"scrim/accounting/privacy"
 	"scrim/internal/digest"
@@ -9,7 +11,7 @@ import (
 
 // request is the charge for the releases that are not replays.
 func (e *execution) request(open []*plan.Release) accounting.Request {
-	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest, Charges: Charges(e.statement, open)}
+	req := accounting.Request{Principal: e.principal, Roles: e.roles, Statement: e.text, Digest: e.digest, Charges: e.x.Charges(e.statement, open)}
 	for _, r := range open {
 		req.Mechanisms = joinMechanisms(req.Mechanisms, r)
 	}
@@ -17,37 +19,37 @@ func (e *execution) request(open []*plan.Release) accounting.Request {
 }
 
 // Charges is what some releases of a statement cost: each protected table in full, each entity once
-// a release.
-func Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge) {
-	tables, entities := map[string]accounting.Charge{}, map[string]accounting.Charge{}
-	add := func(to map[string]accounting.Charge, name string, r *plan.Release) {
-		c, ok := to[name]
-		if !ok {
-			c.Rounded = []privacy.Event{} // it can be drawn so, whatever it is
-		}
-		c.Loss = c.Loss.Add(r.Loss)
-		c.Events = append(c.Events, r.Events()...)
-		c.Rounded = append(c.Rounded, r.RoundedEvents()...)
-		to[name] = c
-	}
-	for _, r := range open {
-		for _, t := range r.Tables {
-			add(tables, t, r)
-		}
-		for _, n := range r.Entities {
-			add(entities, n, r)
-		}
-	}
+// a release, and each account once for each stretch of periods that releases are charged to; and
+// what a person loses over all periods.
+func (x *Executor) Charges(s *plan.Statement, open []*plan.Release) (list []accounting.Charge) {
 	for _, c := range s.Tables {
-		if x, ok := tables[c.Account]; ok {
-			x.Account, x.Table = c.Account, c.Table
-			list = append(list, x)
-		}
+		of := accounting.Charge{Account: c.Account, Table: c.Table}
+		list = append(list, chargesOn(of, open, func(r *plan.Release) []string { return r.Tables })...)
 	}
 	for _, c := range s.Entities {
-		if x, ok := entities[c.Account]; ok {
-			x.Account, x.Entity = c.Account, true
-			list = append(list, x)
+		of := accounting.Charge{Account: c.Account, Entity: true}
+		list = append(list, chargesOn(of, open, func(r *plan.Release) []string { return r.Entities })...)
+	}
+	return x.Units.withPersons(list)
+}
+
+// chargesOn adds up what releases cost on one account, by periods, in the order of the releases.
+func chargesOn(of accounting.Charge, open []*plan.Release, accounts func(r *plan.Release) []string) (list []accounting.Charge) {
+	for _, r := range open {
+		for _, name := range accounts(r) {
+			if name != of.Account {
+				continue
+			}
+			i := slices.IndexFunc(list, func(c accounting.Charge) bool { return c.Blocks.Same(r.Blocks) })
+			if i < 0 {
+				i, of.Blocks = len(list), r.Blocks
+				list = append(list, of)
+				list[i].Rounded = []privacy.Event{} // it can be drawn so, whatever it is
+			}
+			c := &list[i]
+			c.Loss = c.Loss.Add(r.Loss)
+			c.Events = append(c.Events, r.Events()...)
+			c.Rounded = append(c.Rounded, r.RoundedEvents()...)
 		}
 	}
 	return list

@@ -20,10 +20,15 @@ import (
 // drawn makes the noise of one estimator on one group: Gaussian noise as the receipt says that it
 // was charged.
 func (x *Executor) drawn(receipt accounting.Receipt) func() noise.Noiser {
-	if !receipt.Rounded {
-		return x.Noise
+	return func() noise.Noiser { return x.NoiseAs(receipt.Rounded) }
+}
+
+// NoiseAs makes the noise of one estimator: rounded normal noise where that was charged.
+func (x *Executor) NoiseAs(rounded bool) noise.Noiser {
+	if !rounded {
+		return x.Noise()
 	}
-	return func() noise.Noiser { return noise.Rounded(x.Noise()) }
+	return noise.Rounded(x.Noise())
 }
 
 // answer scans for one release and runs its estimators on every group, with the noise that it is

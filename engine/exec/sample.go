@@ -60,6 +60,7 @@ func (x *Executor) chargeFor(ctx *sql.Context, s *plan.Sample, c Charged) accoun
 	for _, e := range s.Entities {
 		req.Charges = append(req.Charges, accounting.Charge{Account: e, Entity: true, Loss: c.Loss, Events: c.Events})
 	}
+	req.Charges = x.Units.withPersons(req.Charges)
 	return req
 }
 

@@ -19,6 +19,9 @@ type Access struct {
 	Store   store.Store
 	Holds   func(store.TableRef) bool // whether a table is a collection's
 	Views   func(store.TableRef) bool // whether a table is a DP view's
+	// Attached reports whether a name is that of files, and whether it is attached at present.
+	Attached func(store.TableRef) (live, known bool)
+	Totals   func(store.TableRef) bool // whether a table is that of a series of running totals
 }
 
 var _ tables.Access = (*Access)(nil)
@@ -104,15 +107,26 @@ func (a *Access) Dropped(_ *sql.Context, ref store.TableRef) error {
 	return a.Catalog.Dropped(ref.String())
 }
 
-// checkCollection refuses to change the table of a collection or of a DP view, its definition or
-// its rows, to everybody. Reports come through the database dp_in, and the procedures do the rest.
+// checkCollection refuses to change the table of a collection, of a DP view or of a series of
+// totals, its definition or its rows, to everybody. Reports come through the database dp_in, and
+// the procedures do the rest.
 func (a *Access) checkCollection(ref store.TableRef) error {
+	live, known := a.Attached(ref)
 	switch {
 	case ref.Name == "":
 		return nil
+	case live:
+		return refuse.New(refuse.Unsupported, "The table %s is read from files in place: nobody changes its rows or its definition here.", ref).
+			With("CALL dp_detach('%s') removes the table, and leaves the files.", ref)
+	case known:
+		return refuse.New(refuse.Unsupported, "The name %s belongs to files that were attached: what was spent on them is in its account.", ref).
+			With("Attach them again under this name, or choose another name for another table.")
 	case a.Views(ref):
-		return refuse.New(refuse.Unsupported, "The table %s is a DP view: its rows are what was released.", ref).
-			With("CALL dp_refresh_view('%s') releases them anew, and CALL dp_drop_view('%s') removes the view.", ref, ref)
+		return refuse.New(refuse.Unsupported, "The table %s is a DP view or a synthetic table: its rows are what was released.", ref).
+			With("CALL dp_refresh_view('%s') releases them anew, and CALL dp_drop_view('%s') removes it.", ref, ref)
+	case a.Totals(ref):
+		return refuse.New(refuse.Unsupported, "The table %s is a series of running totals: its rows are what was released.", ref).
+			With("CALL dp_continue('%s') releases the next days, and CALL dp_drop_continual('%s') removes the series.", ref, ref)
 	case !a.Holds(ref):
 		return nil
 	}

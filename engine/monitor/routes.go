@@ -17,6 +17,10 @@ func (m *Monitor) handler(secure bool) http.Handler {
 			plainText(rw, http.StatusServiceUnavailable, err.Error())
 			return
 		}
+		if m.sources.Warnings.Degraded() {
+			plainText(rw, http.StatusOK, "ready, but for an attached table that cannot be read")
+			return
+		}
 		plainText(rw, http.StatusOK, "ready")
 	})
 	mux.Handle("GET /metrics", m.guarded(m.Metrics.Handler()))

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -32,6 +33,9 @@ const (
 	warnSecond  = "second"  // a second server appends to it
 	warnHost    = "host"    // the directory was moved or copied
 
+	warnSchedules = "schedules" // what they have was not done
+	warnSources   = "sources"   // attached tables that cannot be read
+
 	warnLedger     = "ledger"     // it is damaged
 	warnCheckpoint = "checkpoint" // none can be written
 )
@@ -60,6 +64,16 @@ func (w *Warnings) set(of, text string) {
 func (w *Warnings) Moved(where string) {
 	w.elsewhere(warnHost, "this data directory was last served "+where+". If it was moved, all is well, and the next start says nothing. If it was copied, "+
 		"what one copy spends the other does not count: serve one of them, and remove the other")
+}
+
+// Schedules hears all that schedules could not do when it was due last.
+func (w *Warnings) Schedules(problems []string) { w.set(warnSchedules, strings.Join(problems, "; ")) }
+
+// Degraded reports whether an attached table cannot be read.
+func (w *Warnings) Degraded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.list, func(x warning) bool { return x.of == warnSources })
 }
 
 // Witness hears how the witness at an address is.

@@ -150,5 +150,6 @@ var storeConditions = map[store.Kind]struct {
 	store.NotFound:     {mysql.ERNoSuchTable, "42S02", "No such table or column"},
 	store.Exists:       {1050, "42S01", "The name is already in use"},
 	store.Dependency:   {3108, "HY000", "Something else still depends on it"},
+	store.Source:       {1030, "HY000", "What an attached table is read from cannot be read, does not have its columns, or changed meanwhile"},
 	store.Unsupported:  {1235, "42000", "The store does not support this"},
 }

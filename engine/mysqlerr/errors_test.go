@@ -15,10 +15,17 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
+
+// monthsOf is the stretch of whole months of 2025 from one to another.
+func monthsOf(first, last time.Month) *days.Span {
+	at := func(m time.Month) days.Day { return days.Of(time.Date(2025, m, 1, 0, 0, 0, 0, time.UTC)) }
+	return &days.Span{First: at(first), Last: at(last+1) - 1}
+}
 
 func TestPublicErrors(t *testing.T) {
 	const secret = "alice@example.org"
@@ -47,6 +54,14 @@ func TestPublicErrors(t *testing.T) {
 		{"no slack beside epsilon", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", Limit: 9, Delta: 1e-9, NoSlack: true}, true, 1644, "45013", "does not fit into what is left of the share for it in the delta 1e-09 of your budget"},
 		{"no slack", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", LimitRho: 9, Delta: 1e-9, NoSlack: true}, true, 1644, "45013", "does not fit into the delta 1e-09 of your budget"},
 		{"exhausted at a delta", &accounting.ExhaustedError{Table: "s.t", Scope: "*", Requested: 0.5, Delta: 1e-6}, true, 1644, "45013", "cost epsilon 0.5 (rho 0)"},
+		{"of periods, shared", &accounting.ExhaustedError{Table: "s.t", Scope: "*", LimitRho: 9, Asked: monthsOf(6, 8), Blocks: []days.Span{*monthsOf(7, 7)}}, true, 1644, "45013", "on s.t for the periods 2025-06-01 to 2025-08-31, and less remains"},
+		{"of periods, one's own", &accounting.ExhaustedError{Table: "s.t", Scope: "u@%", LimitRho: 9, Asked: monthsOf(6, 8), Blocks: []days.Span{*monthsOf(7, 7)}}, true, 1644, "45013", "your budget on s.t for the periods 2025-07-01 to 2025-07-31, of which"},
+		{"of every period, shared", &accounting.ExhaustedError{Table: "s.t", Scope: "*", LimitRho: 9, Blocks: []days.Span{*monthsOf(7, 7)}}, true, 1644, "45013", "on s.t, and less remains"},
+		{"over all periods", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "*", LimitRho: 9, RequestedRho: privacy.RhoOf(0.5)}, true, 1644, "45013", "one person of entity e loses over all periods, the query would cost rho 0.5 of it, and less remains"},
+		{"over all periods, one's own", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "u@%", LimitRho: 9, RemainingRho: privacy.RhoOf(0.25)}, true, 1644, "45013", "Your budget caps what one person of entity e loses over all periods, the query would cost rho 0 of it, and rho 0.25 remains"},
+		{"without a bound", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "*", NoBound: true, NoSlack: true}, true, 1644, "45013", "loses over all periods, and the query has no bound on that. Say a first and a last day"},
+		{"over all periods, pure", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "role:r", NotPure: true}, true, 1644, "45013", "with delta 0, and the query was planned"},
+		{"over all periods, slack", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "*", NoSlack: true, Delta: 1e-6}, true, 1644, "45013", "does not fit into its delta 1e-06"},
 		{"ledger", fmt.Errorf("x: %w", accounting.ErrUnavailable), true, 1644, "45016", "nothing was read"},
 		{"unknown column", sql.ErrColumnNotFound.New("x"), false, 1054, "42S22", "x"},
 		{"unknown column on protected", sql.ErrColumnNotFound.New("x"), true, 1054, "42S22", "x"},

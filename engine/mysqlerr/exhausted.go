@@ -6,6 +6,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/internal/refuse"
 )
 
@@ -27,7 +28,16 @@ func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 	if e.Entity {
 		name = "entity " + e.Account
 	}
+	if whole, persons := budget.OfPersons(e.Account); e.Entity && persons {
+		return overPeriods(e, whose, whole, shared)
+	}
 	on := whose + " on " + name
+	switch {
+	case !shared:
+		on += blocks(e.Blocks)
+	case e.Asked != nil: // which of them lack room tells what others spent
+		on += blocks([]days.Span{*e.Asked})
+	}
 	switch {
 	case e.NotPure:
 		return refuse.New(refuse.BudgetExhausted, "%s has delta 0, and the query was planned with mechanisms that have no pure epsilon.", capital(on)).
@@ -48,6 +58,46 @@ func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 			With("Ask with a smaller dp_epsilon%s, or have a DBA raise the budget.", waiting(e))
 	}
 	return remedied(refuse.New(refuse.BudgetExhausted, "The query would cost %s of %s, of which %s remains until %s.", cost, on, left, until(e.WindowEnds)), e)
+}
+
+// overPeriods words the refusal of a budget on what a person loses over all periods.
+func overPeriods(e *accounting.ExhaustedError, whose, entity string, shared bool) *refuse.Error {
+	on := capital(whose) + " caps what one person of entity " + entity + " loses over all periods"
+	fewer := "Ask about fewer periods at a time: a statement on n of them counts for n² times its rho. Or ask with a smaller dp_epsilon%s, or have a DBA raise the budget of 'entity:" + budget.OverPeriods(entity) + "'."
+	switch cost, left := amounts(e); {
+	case e.NoBound:
+		return refuse.New(refuse.BudgetExhausted, "%s, and the query has no bound on that.", on).
+			With("Say a first and a last day, as in WHERE placed >= '2025-06-01' AND placed < '2025-07-01'; group by declared keys there, or ask about one period at a time.")
+	case e.NotPure:
+		return refuse.New(refuse.BudgetExhausted, "%s, with delta 0, and the query was planned with mechanisms that have no pure epsilon.", on).
+			With("Ask again: a budget has changed since the query was planned, and it will be planned with pure mechanisms.")
+	case e.SpentNotPure, e.NoSlack:
+		return refuse.New(refuse.BudgetExhausted, "%s, and the delta of the query, or of what its window holds, does not fit into its delta %.3g.", on, float64(e.Delta)).
+			With("Wait for the next window, if it has an end, or have a DBA set a budget with a larger delta.")
+	case shared:
+		return refuse.New(refuse.BudgetExhausted, "%s, the query would cost %s of it, and less remains until %s.", on, cost, until(e.WindowEnds)).With(fewer, waiting(e))
+	default:
+		return refuse.New(refuse.BudgetExhausted, "%s, the query would cost %s of it, and %s remains until %s.", on, cost, left, until(e.WindowEnds)).With(fewer, waiting(e))
+	}
+}
+
+// namedBlocks is how many stretches of periods the refusal of one's own budget names.
+const namedBlocks = 4
+
+// blocks words the periods on which a charge does not fit: they follow from charges alone.
+func blocks(list []days.Span) string {
+	var words []string
+	for i, on := range list {
+		if i == namedBlocks {
+			words = append(words, fmt.Sprintf("%d more stretches", len(list)-i))
+			break
+		}
+		words = append(words, on.String())
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " for the periods " + strings.Join(words, ", ")
 }
 
 // amounts words what a charge costs, and what is left, in the terms of its budget.

@@ -4,7 +4,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
-	"scrim/engine/exec"
 	"scrim/engine/session"
 	"scrim/planner/plan"
 )
@@ -14,7 +13,7 @@ import (
 // with others whether the statement fits: what is left of these tells what the others spent.
 func (t *Teller) Forecast(ctx *sql.Context, st *plan.Statement) ([]accounting.Forecast, error) {
 	who := session.Principal(ctx)
-	list, err := t.Ledger.Forecast(who, session.Roles(ctx), exec.Charges(st, st.Releases))
+	list, err := t.Ledger.Forecast(who, session.Roles(ctx), t.Runner.Charges(st, st.Releases))
 	if err != nil || session.IsDBA(ctx) || session.IsAuditor(ctx) {
 		return list, err
 	}

@@ -52,11 +52,28 @@ func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if !ok {
 		return []admin.PriceLine{{Item: "statement", Name: "no protected table", Fits: true, Error: math.NaN(), Remark: "costs nothing"}}, nil
 	}
+	if b.Statement.Viewed() {
+		return viewLines(b.Statement), nil
+	}
 	forecasts, err := t.Forecast(ctx, b.Statement)
 	if err != nil {
 		return nil, err
 	}
 	return append(t.budgetLines(forecasts, remark), t.answerLines(ctx, b.Statement)...), nil
+}
+
+// viewLines has a line for each view that answers a statement for nothing, and one for each
+// aggregate.
+func viewLines(st *plan.Statement) []admin.PriceLine {
+	var out []admin.PriceLine
+	for _, r := range st.Releases {
+		v := r.FromView.View
+		out = append(out, admin.PriceLine{Item: "statement", Name: "DP view " + v.Name, Fits: true, Error: math.NaN(), Remark: "costs nothing: answered from the view, " + v.Text()})
+		for _, sum := range r.FromView.Sums {
+			out = append(out, admin.PriceLine{Item: "answer", Name: sum.Text, Fits: true, Error: sum.StdErr, Remark: "of " + sum.Of + " of the view"})
+		}
+	}
+	return out
 }
 
 // budgetLines has a line for each budget that the statement touches.

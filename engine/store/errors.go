@@ -32,6 +32,9 @@ const (
 	Refused     // closed by the store's locked configuration
 	Damaged     // the store cannot go on; the process must be restarted
 	NoRoom      // the directory for temporary files cannot take any; see Error.Reason
+	// the files that a table is read from are not there, are others than they have to be, or
+	// changed while they were read; or another server is not there
+	Source
 	kindCount
 )
 
@@ -54,6 +57,7 @@ var kindText = [kindCount]string{
 	Unsupported:  "not supported",
 	Refused:      "refused",
 	Damaged:      "the store must be restarted",
+	Source:       "what an attached table is read from cannot be read, does not have its columns, or changed meanwhile",
 	NoRoom:       "the server's directory for temporary files cannot be used",
 }
 
@@ -75,7 +79,8 @@ type Error struct {
 	Table, Column string
 	// Reason says more of NoRoom, in public words of this code.
 	Reason string
-	// Detail says of OutOfMemory, DiskFull and NoRoom what was wanted and what there was. It is
+	// Detail says of Source which file, and of OutOfMemory, DiskFull and NoRoom what was wanted and
+	// what there was. It is
 	// made of fixed words, of sizes, and for NoRoom of the directory's name: it holds nothing of
 	// rows, and may be logged. It is not public: sizes follow from rows.
 	Detail string

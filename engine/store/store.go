@@ -36,6 +36,11 @@ type Table struct {
 	Columns []Column
 	Keys    []Key
 	Comment string
+	// Source is the kind of what others keep that the table is read from, "" for the store's own.
+	// No key of such a table is enforced, and nobody here changes its rows.
+	Source string
+	// Promise says, with Source, what of a statement's rows of the table is of one moment.
+	Promise string
 }
 
 // Store is an open backing store. It is safe for concurrent use.

@@ -90,6 +90,15 @@ func (t *Table) StoreRef() store.TableRef { return t.def.Ref }
 // StoreColumns returns all columns of the stored table, whatever the projection.
 func (t *Table) StoreColumns() []store.Column { return t.def.Columns }
 
+// StoreSource is the kind of source that the table is read from, and what it promises; "" for the
+// store's own.
+func (t *Table) StoreSource() string {
+	if t.def.Source == "" {
+		return ""
+	}
+	return t.def.Source + "  " + t.def.Promise
+}
+
 // Name implements sql.Table.
 func (t *Table) Name() string { return t.def.Ref.Name }
 

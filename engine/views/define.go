@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/estimator/continual"
 	"scrim/engine/estimator/view"
 	"scrim/engine/mysqlerr"
 	"scrim/planner"
@@ -19,9 +20,13 @@ import (
 // definition is a planned definition.
 type definition struct {
 	budget  *plan.Budget
+	sets    [][]int // the marginals by places of dimensions
+	ranges  []int   // the dimensions of ranges by places
 	node    *plan.DPAggregate
-	params  view.Params
+	params  view.Params       // of a view
+	series  *continual.Series // nil of a view
 	columns []defined
+	names   func(defined) []string // of the table's columns that a column becomes
 }
 
 // defined is one column of a definition.
@@ -33,22 +38,27 @@ type defined struct {
 	measure   int
 }
 
-// define plans a definition with the rights of the session: where marginals are named, once to see
-// which dimensions they are of.
+// define plans a definition with the rights of the session: where marginals or ranges are named,
+// once to see which dimensions they are of.
 func (v *Views) define(ctx *sql.Context, query string, o Options) (*definition, error) {
-	d, err := v.plan(ctx, query, o, nil)
-	if err != nil || o.Marginals == nil {
+	d, err := v.planned(ctx, query, o.Loss, o.planned(nil, nil))
+	if err != nil || o.Marginals == nil && o.Ranges == nil {
 		return d, err
 	}
 	sets, err := o.sets(d.columns)
 	if err != nil {
 		return nil, err
 	}
-	return v.plan(ctx, query, o, sets)
+	ranges, err := o.ranges(d.columns)
+	if err != nil {
+		return nil, err
+	}
+	return v.planned(ctx, query, o.Loss, o.planned(sets, ranges))
 }
 
-func (v *Views) plan(ctx *sql.Context, query string, o Options, sets [][]int) (*definition, error) {
-	text, err := o.statement(query)
+// planned plans a definition at a loss.
+func (v *Views) planned(ctx *sql.Context, query string, l Loss, as settings.View) (*definition, error) {
+	text, err := l.statement(query)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +70,30 @@ func (v *Views) plan(ctx *sql.Context, query string, o Options, sets [][]int) (*
 	if !ok || rest != "" || sel.GetInto() != nil {
 		return nil, notDefined("The definition of a view is not one SELECT.", example)
 	}
-	ways := o.Ways
-	if ways == 0 {
-		ways = allWays
-	}
-	n, err := planner.Analyze(settings.WithView(ctx, settings.View{Ways: ways, Sets: sets}), v.Engine, text, parsed)
+	n, err := planner.Analyze(settings.WithView(ctx, as), v.Engine, text, parsed)
 	if err != nil {
 		return nil, err
 	}
 	b, ok := n.(*plan.Budget)
-	if !ok {
+	switch {
+	case !ok && as.Series != nil:
+		return nil, notDefined("The definition of the series reads no protected table, or reads it raw.", "SET dp_raw = OFF. "+daily)
+	case !ok:
 		return nil, notDefined("The definition of the view reads no protected table, or reads it raw.", "CREATE VIEW makes views of public tables; SET dp_raw = OFF.")
 	}
-	d := &definition{budget: b}
+	d := &definition{budget: b, sets: as.Sets, ranges: as.Ranges, names: (defined).ofView}
+	if as.Series != nil {
+		d.names = (defined).ofSeries
+	}
 	return d, d.read(ctx, b.Child)
+}
+
+// planned is how a definition with these marginals and dimensions of ranges is planned.
+func (o Options) planned(sets [][]int, ranges []int) settings.View {
+	if o.Ways == 0 {
+		return settings.View{Ways: allWays, Sets: sets, Ranges: ranges}
+	}
+	return settings.View{Ways: o.Ways, Sets: sets, Ranges: ranges}
 }
 
 // allWays stands for the marginals of all dimensions.
@@ -93,9 +113,13 @@ func (d *definition) read(ctx *sql.Context, n sql.Node) error {
 		return plain
 	}
 	r := d.node.Release
-	d.params, ok = view.ParamsOf(r.Aggregates[0].Estimator)
-	if !ok || len(r.Aggregates) != 1 {
+	if len(r.Aggregates) != 1 {
 		return plain
+	}
+	if d.series, ok = continual.Of(r.Aggregates[0].Estimator); !ok {
+		if d.params, ok = view.ParamsOf(r.Aggregates[0].Estimator); !ok {
+			return plain
+		}
 	}
 	seen := map[string]bool{}
 	dimensions := 0
@@ -123,7 +147,7 @@ func (d *definition) read(ctx *sql.Context, n sql.Node) error {
 		default:
 			return plain
 		}
-		for _, name := range c.names() {
+		for _, name := range d.names(c) {
 			if seen[strings.ToLower(name)] {
 				return notDefined("The view has two columns "+name+".", "Give them names: SELECT … AS name.")
 			}
@@ -146,19 +170,27 @@ func fieldOf(e sql.Expression) (*expression.GetField, bool) {
 	return f, ok
 }
 
-// names are the view's columns that a column of the definition becomes.
-func (c defined) names() []string {
+// ofView are the columns of a view that a column of the definition becomes.
+func (c defined) ofView() []string {
 	if c.dimension >= 0 {
 		return []string{c.name}
 	}
 	return ofMeasure(c.name)
 }
 
-// schema is that of the view.
+// ofSeries are those of the table of a series.
+func (c defined) ofSeries() []string {
+	if c.dimension >= 0 {
+		return []string{c.name}
+	}
+	return ofTotals(c.name)
+}
+
+// schema is that of the table.
 func (d *definition) schema() sql.Schema {
 	var out sql.Schema
 	for _, c := range d.columns {
-		for _, name := range c.names() {
+		for _, name := range d.names(c) {
 			out = append(out, &sql.Column{Name: name, Type: c.typ, Nullable: true})
 		}
 	}

@@ -181,15 +181,10 @@ type group struct {
 	values []float64
 }
 
-// sum adds up the cells of each group. Which number a value of a dimension has is of no matter to
-// the error, as long as different ones have different numbers.
+// sum adds up the cells of each group.
 func (a *asked) sum(ctx *sql.Context, rows []sql.Row, level float64) ([]Sum, error) {
 	r := a.record
-	numbers, cells := make([]map[string]int, len(r.Dimensions)), 1
-	for i, d := range r.Params.Dims {
-		numbers[i] = map[string]int{}
-		cells *= d.Size
-	}
+	n := r.number()
 	by := make([]int, len(a.by))
 	for i, name := range a.by {
 		at := slices.IndexFunc(r.Dimensions, func(d Dimension) bool { return d.Column == name })
@@ -198,18 +193,9 @@ func (a *asked) sum(ctx *sql.Context, rows []sql.Row, level float64) ([]Sum, err
 	var groups []*group
 	known := map[string]*group{}
 	for _, row := range rows {
-		cell := 0
-		for i, d := range r.Params.Dims {
-			text := fmt.Sprintf("%T %v", row[i], row[i])
-			n, ok := numbers[i][text]
-			if !ok {
-				n = len(numbers[i])
-				numbers[i][text] = n
-			}
-			cell = cell*d.Size + n
-		}
-		if cell >= cells {
-			return nil, refuse.New(refuse.View, "The view %s has more cells than were released.", r.Ref())
+		cell, err := n.of(row)
+		if err != nil {
+			return nil, err
 		}
 		text, err := groupText(a.by, by, row)
 		if err != nil {
@@ -229,7 +215,7 @@ func (a *asked) sum(ctx *sql.Context, rows []sql.Row, level float64) ([]Sum, err
 			g.values[i] += x
 		}
 	}
-	return a.errors(ctx, groups, cells, level)
+	return a.errors(ctx, groups, n.cells, level)
 }
 
 // errors tells the sums of the groups with their errors. It ends with the statement: each group

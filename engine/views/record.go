@@ -1,7 +1,10 @@
 package views
 
 import (
+	"context"
+	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -11,6 +14,18 @@ import (
 	"scrim/engine/tables"
 )
 
+// What the ledger's statements of charges for tables begin with.
+const (
+	viewText      = "VIEW "
+	totalsText    = "TOTALS "
+	syntheticText = "SYNTHETIC TABLE "
+)
+
+// Makes reports whether a statement of the ledger made a public table of what it released.
+func Makes(statement string) bool {
+	return slices.ContainsFunc([]string{viewText, totalsText, syntheticText}, func(begin string) bool { return strings.HasPrefix(statement, begin) })
+}
+
 // Record is what is kept of a view beside its rows. All of it is public.
 type Record struct {
 	Schema, Name string
@@ -19,10 +34,26 @@ type Record struct {
 	Owner        string // who pays: the account that made or refreshed it
 	Made         string // UTC, in seconds: when it was made or refreshed
 	Charge       uint64 // in the ledger; 0: not known
-	Cells        int
-	Params       view.Params
-	Dimensions   []Dimension
-	Measures     []Measure
+	// Database was the current one of the session that made it. Asked is the digest of what was
+	// asked (plan.Release.Asked), Reads the tables and Versions their versions as it was released;
+	// nil: not known. Sets are the marginals by places of dimensions.
+	Database string
+	Asked    string
+	Reads    []store.TableRef
+	Versions []string
+	Sets     [][]int
+	// Ranges are the dimensions of ranges by places, and Orders the names of their values in their
+	// order, by places; nil of others.
+	Ranges     []int      `json:",omitempty"`
+	Orders     [][]string `json:",omitempty"`
+	Cells      int        // or rows
+	Params     view.Params
+	Dimensions []Dimension
+	Measures   []Measure
+	// Synthetic is set of a synthetic table, of which Query, Options, Params, Dimensions and
+	// Measures say nothing.
+	Synthetic *Synthetic `json:",omitempty"`
+	Schedule  *Schedule  `json:",omitempty"` // nil: nobody refreshes it but who asks for it
 }
 
 // Dimension is a column of a view by which its cells are told apart.
@@ -43,8 +74,20 @@ type Measure struct {
 // Ref is the view's table.
 func (r *Record) Ref() store.TableRef { return store.TableRef{Schema: r.Schema, Name: r.Name} }
 
+// write keeps the record, in the session's transaction.
+func (r *Record) write(ctx context.Context, s store.Session) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return s.Meta().Put(ctx, bucket, store.TableKey(r.Ref()), value)
+}
+
 // comment is that of the table of a view.
 const comment = "DP view"
+
+// syntheticComment is that of a synthetic table.
+const syntheticComment = "DP synthetic table"
 
 // describes reports whether a table is the view's, and not another one of its name.
 func (r *Record) describes(t store.Table) bool {
@@ -53,6 +96,10 @@ func (r *Record) describes(t store.Table) bool {
 		has[strings.ToLower(c.Name)] = true
 	}
 	var names []string
+	as := comment
+	if r.Synthetic != nil {
+		as, names = syntheticComment, r.Synthetic.Columns
+	}
 	for _, d := range r.Dimensions {
 		names = append(names, d.Column)
 	}
@@ -64,15 +111,17 @@ func (r *Record) describes(t store.Table) bool {
 			return false
 		}
 	}
-	return tables.CommentOf(t) == comment && len(names) == len(t.Columns)
+	return tables.CommentOf(t) == as && len(names) == len(t.Columns)
 }
 
 // ofMeasure are the columns of a measure: its numbers, those without bias, and their errors.
 func ofMeasure(name string) []string { return []string{name, name + "_noisy", name + "_stderr"} }
 
 // newRecord is that of a definition and what was released of it.
-func newRecord(ref store.TableRef, query string, o Options, d *definition, released []sql.Row) *Record {
-	r := &Record{Schema: ref.Schema, Name: ref.Name, Query: strings.TrimSpace(query), Options: o, Cells: len(released), Params: d.params}
+func newRecord(query string, o Options, d *definition, released []sql.Row) *Record {
+	r := &Record{Query: strings.TrimSpace(query), Options: o, Cells: len(released), Params: d.params,
+		Asked: d.node.Release.Asked, Reads: d.node.Release.Reads, Sets: d.sets, Ranges: d.ranges}
+	r.Orders = d.orders(released)
 	for _, c := range d.columns {
 		if c.dimension >= 0 {
 			r.Dimensions = append(r.Dimensions, Dimension{c.name, c.dimension})

@@ -70,7 +70,7 @@ func TestATableOfTheNameIsNoView(t *testing.T) {
 // leave a table without a record or a record without a table; others can.
 func TestOneChangesAViewAtATime(t *testing.T) {
 	sales, visits := store.TableRef{Schema: "d", Name: "sales"}, store.TableRef{Schema: "d", Name: "visits"}
-	v := &Views{held: map[store.TableRef]*Record{sales: {}, visits: {}}, busy: map[store.TableRef]bool{}}
+	v := &Views{shelf: newShelf(map[store.TableRef]*Record{sales: {}, visits: {}}, viewWords)}
 	_, free, err := v.alone(sales)
 	if err != nil {
 		t.Fatal(err)

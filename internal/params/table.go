@@ -27,6 +27,9 @@ const (
 	KeysDrop = "drop" // what is in keys that are not selected is left out
 	KeysKeep = "keep" // it is answered in a row of its own
 
+	ViewsAlways = "always"
+	ViewsOff    = "off"
+
 	LowNRefuse = "refuse"
 	LowNNull   = "null"
 )
@@ -85,6 +88,11 @@ var (
 		Doc: "The error that every aggregate without a cost of its own is asked to have, in the place of dp_epsilon: the standard deviation of its noise. Its cost is solved for before anything is spent. 0: none."}
 )
 
+// Views is not one of what a table sets: whether an older answer does is for who asks to say.
+var Views = &Parameter{Name: "dp_views", Kind: Words, Words: []string{Auto, ViewsAlways, ViewsOff},
+	Places: Session | Hint, Initial: Auto,
+	Doc: "Whether a statement on protected tables is answered from a DP view, for nothing: auto: where its cells tell the answer, nothing has been written to the tables since the view was released, and the error is expected to be no larger than the statement's own; always: where its cells tell the answer, however old it is; off: never. The account needs SELECT on the view, too. A note names the view and its age."}
+
 // What is told of an answer.
 var (
 	// Warnings is not one of what a table sets: it changes neither a cost nor an answer, and a tool
@@ -125,7 +133,7 @@ var (
 
 // All lists the parameters in the order of the documentation.
 var All = []*Parameter{
-	Epsilon, Delta, Rho, MaxGroups, GroupBy, Keys, Method, Pilot, Preview, Rewrite, TargetError, Warnings, CollectionLowN, Raw,
+	Epsilon, Delta, Rho, MaxGroups, GroupBy, Keys, Method, Pilot, Preview, Rewrite, TargetError, Views, Warnings, CollectionLowN, Raw,
 	MaxEpsilon, MaxRowsPerUnit, MinGroupUnits, MaxPersons, ShareReplays,
 }
 

@@ -78,7 +78,7 @@ var Table = []Entry{
 	{Space, "45019", "The directory for temporary files cannot be written, or its disk has less free space than the server keeps in reserve.", "Ask an operator to look at the disk of the directory spill in the data directory; nothing was charged."},
 	{WeakAnswer, "45020", "Under dp_warnings = 'error' an answer that a warning is about is not shown. What it has cost stands.", "The same statement with dp_warnings = 'show' gets the stored answer for nothing, as long as its tables are unchanged."},
 	{Repeated, "45021", "A file that is to be loaded is in the table already.", "Nothing is to be done; CALL dp_next_load with \"again\":true loads it once more."},
-	{View, "45022", "A view cannot be made, or is not there, as the statement has it.", "docs/views.md says what a view's definition may be; SELECT * FROM dp.views lists those that there are."},
+	{View, "45022", "A view or a synthetic table cannot be made, or is not there, as the statement has it.", "docs/views.md and docs/synthetic.md say what they may be; SELECT * FROM dp.views and dp.synthetic lists those that there are."},
 
 	{CollectionParameter, "45D10", "A parameter of a collection is missing, unknown, or out of its range.", "See docs/collections.md for the parameters of each protocol."},
 	{CollectionState, "45D11", "The collection is not in the state that the statement needs.", "SELECT * FROM dp.collections tells its state and what may follow."},

@@ -16,6 +16,8 @@ const (
 	Declared      Code = "DECLARED"
 	EmptyPreview  Code = "EMPTY_PREVIEW"
 	TotalsApart   Code = "TOTALS_APART"
+	FromView      Code = "FROM_VIEW"
+	InNoCell      Code = "IN_NO_CELL"
 )
 
 // Level is how MySQL ranks a remark.
@@ -65,6 +67,10 @@ var Table = []Entry{
 		"Have a DBA declare the keys with dp_set_domain: then each is answered by itself."},
 	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
 		"Where rows have keys that are not declared, have a DBA declare them with dp_set_domain."},
+	{FromView, Note, "", "The answer is made of the cells of a DP view, for nothing: it is of the data of when the view was released.",
+		"SET dp_views = 'off' asks the table, at its cost."},
+	{InNoCell, Note, "", "A dimension of a DP view may be NULL, or made of NULL, on some rows, if there are any: they are in none of its cells. Statements that count them are not answered from the view.",
+		"Put null into the domain of the column with dp_set_domain, then CALL dp_refresh_view; or declare the column NOT NULL."},
 	{Declared, Note, "", "The answer is what is declared for the columns; whether there are such rows is not told.",
 		"Ask for COUNT(*) beside the keys, or for DP_QUANTILE in the place of MIN and MAX."},
 	{EmptyPreview, Note, "", "Rows of protected tables are not shown: under dp_preview = 'empty' a preview has no rows, whatever the table holds.",

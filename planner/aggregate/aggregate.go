@@ -62,6 +62,8 @@ type Aggregate struct {
 	Parts       []*Aggregate // the aggregates that it stands for, see vectorize and groupVector
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
 	View        bool         // with GroupVector: as the cells of a view
+	Series      bool         // with View: as the days of running totals
+	Synthetic   bool         // its vectors are rows of codes, and it answers rows like them
 	Pure        bool         // only pure mechanisms may answer it
 
 	targeted bool // an error is asked for in the place of a cost, see package cost

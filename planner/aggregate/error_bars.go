@@ -40,8 +40,8 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 
 // ErrorBars are those of the columns that an aggregate answers.
 func (a *Aggregate) ErrorBars() []plan.ErrorBar {
-	if a.View {
-		return nil // cells have their errors with them
+	if a.View || a.Synthetic {
+		return nil // what is released has its errors with it
 	}
 	if a.Parts == nil {
 		return []plan.ErrorBar{errorBarOf(a)}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/continual"
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/view"
 	"scrim/functions"
@@ -64,6 +65,15 @@ func cellsOf(members []*Aggregate) []func(estimator.Estimate) any {
 	out := make([]func(estimator.Estimate) any, len(members))
 	for i := range members {
 		out[i] = func(e estimator.Estimate) any { return view.CellOf(e, i) }
+	}
+	return out
+}
+
+// daysOf give what is released of each member on one day, as a continual.Day.
+func daysOf(members []*Aggregate) []func(estimator.Estimate) any {
+	out := make([]func(estimator.Estimate) any, len(members))
+	for i := range members {
+		out[i] = func(e estimator.Estimate) any { return continual.DayOf(e, i) }
 	}
 	return out
 }

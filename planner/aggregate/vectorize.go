@@ -96,7 +96,10 @@ func (a *Aggregate) Share() int { return max(1, len(a.Parts)) }
 
 // Presents are the members' ways to present their coordinate.
 func (a *Aggregate) Presents() []func(estimator.Estimate) any {
-	if a.View {
+	switch {
+	case a.Series:
+		return daysOf(a.Parts)
+	case a.View:
 		return cellsOf(a.Parts)
 	}
 	if a.GroupVector || a.SharedStatistics() {

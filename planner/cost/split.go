@@ -289,7 +289,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 			a.Parts, a.Groups = x.Presents(), d.GroupsFacts(x, cost)
 		}
 	}
-	r.Persons = d.CountPersons()
+	r.Persons, r.Blocks, r.Partial = d.CountPersons(), d.Blocks, d.Partial
 	r.Scans, r.Groups, r.PerUnit, r.MaxPersons = d.Scans, d.Groups, d.MaxGroups, release.MaxPersons(d.Relation.Private)
 	if err := s.builder.AllFits(r); err != nil {
 		return err
@@ -327,6 +327,9 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 			read[t] = true
 			r.Reads = append(r.Reads, t)
 			r.Defined = append(r.Defined, s.builder.Definition(t))
+			if text := s.builder.Persons(t); text != "" {
+				r.Belongs = append(r.Belongs, text)
+			}
 		}
 	}
 	r.Key = s.builder.ReleaseKey(d)

@@ -91,7 +91,7 @@ func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 	join := func(touches func(b *rel.Base) bool) {
 		first := -1
 		for i, key := range g.Keys {
-			if key.Image == nil || !slices.ContainsFunc(s.bases(k.r, key.Image), func(b *rel.Base) bool { return touches(k.inPlace(b)) }) {
+			if key.Image == nil || !slices.ContainsFunc(s.bases(k.r, key.Image.expr), func(b *rel.Base) bool { return touches(k.inPlace(b)) }) {
 				continue
 			}
 			if first < 0 {
@@ -109,7 +109,7 @@ func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
 		if key.Image == nil {
 			continue
 		}
-		for _, b := range s.bases(k.r, key.Image) {
+		for _, b := range s.bases(k.r, key.Image.expr) {
 			b = k.inPlace(b)
 			join(func(c *rel.Base) bool { return c.ID == b.ID || b.From != "" && c.From == b.From })
 		}
@@ -161,7 +161,7 @@ func (s *Finder) combinations(k *facts, g *Grouping, keys []int) (map[string]boo
 rows:
 	for _, row := range rows {
 		for i, key := range keys {
-			at, ok := g.Keys[key].Image.index[rowName(row[i:i+1])]
+			at, ok := g.Keys[key].Image.index[RowName(row[i:i+1])]
 			if !ok {
 				continue rows
 			}

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -28,6 +29,8 @@ type Finder struct {
 	Domains DomainSource
 	// Store may be nil: images are then computed by go-mysql-server alone.
 	Store Evaluator
+	// Days, if not nil, are the values of a day that a GROUP BY is of alone, whatever is declared.
+	Days []any
 
 	ctx    *sql.Context
 	stored map[string][]sql.Row // rows of queries that the store answered
@@ -36,6 +39,18 @@ type Finder struct {
 // NewFinder returns the finder of a statement.
 func NewFinder(ctx *sql.Context, w *rel.Writer, c catalog.Reader, domains DomainSource, store Evaluator) *Finder {
 	return &Finder{Writer: w, Catalog: c, Domains: domains, Store: store, ctx: ctx}
+}
+
+// days is the image of a day as Days have it, nil of what is none.
+func (s *Finder) days(k *facts, e sql.Expression) (*Image, error) {
+	if err := s.Writer.RunsOnBases(k.r, e); err != nil || !types.IsDateType(e.Type(s.ctx)) || len(tree.Fields(s.ctx, e)) == 0 {
+		return nil, err
+	}
+	im := &Image{Values: s.Days, From: "the days of the series", index: map[string]int{}, expr: e}
+	for i, v := range s.Days {
+		im.index[RowName(sql.Row{v})] = i
+	}
+	return im, nil
 }
 
 // Of finds the image of every grouping expression.
@@ -48,7 +63,11 @@ func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 			return nil, err
 		}
 		if o := r.Origin(s.ctx, e); o != nil {
-			im, err := s.imageOf(known, o)
+			find := s.imageOf
+			if s.Days != nil && len(exprs) == 1 {
+				find = s.days
+			}
+			im, err := find(known, o)
 			if err != nil {
 				return nil, err
 			}

@@ -65,7 +65,7 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	}
 	for i, row := range rows {
 		im.Values = append(im.Values, row[0])
-		im.index[rowName(row)] = i
+		im.index[RowName(row)] = i
 	}
 	return im, nil
 }
@@ -94,17 +94,17 @@ func (im *Image) only(kept func(i int) bool) *Image {
 	out.Values, out.index = nil, map[string]int{}
 	for i, v := range im.Values {
 		if kept(i) {
-			out.index[rowName(sql.Row{v})] = len(out.Values)
+			out.index[RowName(sql.Row{v})] = len(out.Values)
 			out.Values = append(out.Values, v)
 		}
 	}
 	return &out
 }
 
-// bases are the columns that the values of an image follow from.
-func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
+// bases are the columns that the values of an expression follow from.
+func (s *Finder) bases(r *rel.Relation, e sql.Expression) []*rel.Base {
 	var out []*rel.Base
-	for _, id := range tree.Fields(s.ctx, im.expr) {
+	for _, id := range tree.Fields(s.ctx, e) {
 		if b := r.BaseByID(id); b != nil {
 			out = append(out, b)
 		}
@@ -115,9 +115,13 @@ func (s *Finder) bases(r *rel.Relation, im *Image) []*rel.Base {
 // Whole reports whether every row has one of the values, as far as the declared domains hold. A
 // column with a domain may be NULL beside it, unless the store keeps it from that, a condition of
 // the query does, or the domain has NULL itself.
-func (s *Finder) Whole(r *rel.Relation, im *Image) bool {
+func (s *Finder) Whole(r *rel.Relation, im *Image) bool { return s.WholeOf(r, im.expr) }
+
+// WholeOf reports the same of an expression over base columns: whether its public values have those
+// of every row.
+func (s *Finder) WholeOf(r *rel.Relation, e sql.Expression) bool {
 	k := s.factsOf(r)
-	for _, b := range s.bases(r, im) {
+	for _, b := range s.bases(r, e) {
 		listed := slices.ContainsFunc(b.Domains, func(d catalog.Domain) bool { return d.Null || slices.Contains(d.Values, nil) })
 		excluded := slices.ContainsFunc(k.conds, func(c sql.Expression) bool {
 			ids := tree.Fields(s.ctx, c)

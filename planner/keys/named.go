@@ -119,7 +119,7 @@ func (sp *space) constants(t sql.Type, lowered lower.Type, list []sql.Expression
 		if err != nil || in != sql.InRange {
 			return nil, false
 		}
-		if name := rowName(sql.Row{x}); !seen[name] {
+		if name := RowName(sql.Row{x}); !seen[name] {
 			seen[name] = true
 			out = append(out, x)
 		}

@@ -75,21 +75,42 @@ func (s *Finder) tuplesOf(r *rel.Relation, exprs []sql.Expression, t *Tuples) ([
 		if origins[i] = r.Origin(s.ctx, e); origins[i] == nil {
 			return nil, 0, nil
 		}
-		if err := s.Writer.RunsOnBases(r, origins[i]); err != nil {
-			return nil, 0, err
-		}
 	}
-	sp, over, err := s.spaceOf(s.factsOf(r), origins)
-	if err != nil || sp == nil || product(sp.vars) > MaxTried {
-		return nil, 0, err
-	}
-	rows, ok, err := s.table(sp.vars, over, sp.tests)
-	if err != nil || !ok {
+	sp, rows, err := s.together(r, origins)
+	if err != nil || rows == nil {
 		return nil, 0, err
 	}
 	var limit int
 	t.From, _, limit = sp.source()
 	return rows, limit, nil
+}
+
+// Together returns the values that expressions over base columns have together on the rows of a
+// relation: those of every row are among them, as far as the declared domains hold. It is nil where
+// they are not public, or too many to try.
+func (s *Finder) Together(r *rel.Relation, exprs []sql.Expression) ([]sql.Row, error) {
+	_, rows, err := s.together(r, exprs)
+	if errors.Is(err, errText) {
+		return nil, nil
+	}
+	return rows, err
+}
+
+func (s *Finder) together(r *rel.Relation, exprs []sql.Expression) (*space, []sql.Row, error) {
+	for _, e := range exprs {
+		if err := s.Writer.RunsOnBases(r, e); err != nil {
+			return nil, nil, err
+		}
+	}
+	sp, over, err := s.spaceOf(s.factsOf(r), exprs)
+	if err != nil || sp == nil || product(sp.vars) > MaxTried {
+		return nil, nil, err
+	}
+	rows, ok, err := s.table(sp.vars, over, sp.tests)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	return sp, rows, nil
 }
 
 // storedTuples reads the values that expressions have on public rows; nil where nothing evaluates

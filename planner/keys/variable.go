@@ -278,7 +278,7 @@ combinations:
 			}
 			values[i] = v
 		}
-		if name := rowName(values); !seen[name] {
+		if name := RowName(values); !seen[name] {
 			seen[name] = true
 			out = append(out, values)
 		}
@@ -293,6 +293,15 @@ func (s *Finder) anyHolds(list []sql.Expression, row sql.Row) bool {
 		}
 	}
 	return false
+}
+
+// PublicRows reads columns of a public table: values of the types of a schema.
+func (s *Finder) PublicRows(ref store.TableRef, columns []string, schema sql.Schema) ([]sql.Row, error) {
+	items := make([]string, len(columns))
+	for i, c := range columns {
+		items[i] = sqltext.StoreName(c)
+	}
+	return s.storeRows([]store.TableRef{ref}, plan.Scan{SQL: "SELECT " + sqltext.List(items) + " FROM " + sqltext.StoreTable(ref.Schema, ref.Name)}, schema)
 }
 
 // evaluate computes a grouping expression on public values.
@@ -319,8 +328,8 @@ func product(vars []*variable) int {
 	return n
 }
 
-// rowName tells tuples of values apart.
-func rowName(row sql.Row) string {
+// RowName tells tuples of values apart.
+func RowName(row sql.Row) string {
 	name := ""
 	for _, v := range row {
 		name += fmt.Sprintf("%T %v\x00", v, v)

@@ -12,6 +12,9 @@ import (
 type Definition struct {
 	Ref  store.TableRef
 	Text string // equal texts, equal definitions
+	// Source is the kind of source that the table is read from, and what it promises; "" for the
+	// store's own.
+	Source string
 }
 
 // Changed refuses a statement whose tables were defined anew while it was planned or started.

@@ -20,6 +20,9 @@ func Format(s *Statement) string { return format(s, nil) }
 
 // Format prints a statement with what the budgets would say to it.
 func format(s *Statement, forecasts []accounting.Forecast) string {
+	if s.Viewed() {
+		return formatViewed(s)
+	}
 	var b strings.Builder
 	b.WriteString("private statement\n")
 	for _, c := range s.Tables {
@@ -33,6 +36,9 @@ func format(s *Statement, forecasts []accounting.Forecast) string {
 	}
 	if slices.ContainsFunc(forecasts, func(f accounting.Forecast) bool { return f.Rounded }) {
 		b.WriteString(" ├─ noise  rounded normal in the place of discrete-gaussian, for a gaussian account\n")
+	}
+	for _, n := range s.NotTaken {
+		fmt.Fprintf(&b, " ├─ view %s  not taken: %s\n", n.View, n.Why)
 	}
 	for i, r := range s.Releases {
 		branch, indent := " ├─ ", " │   "
@@ -59,6 +65,9 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 		for _, k := range r.Written {
 			fmt.Fprintf(b, "%s│   ├─ %s: %d values from %s\n", indent, r.Keys[k].Name, len(r.Keys[k].Domain), r.Keys[k].From)
 		}
+	}
+	if r.Blocks != nil {
+		fmt.Fprintf(b, "%s├─ charged to the periods %s\n", indent, *r.Blocks)
 	}
 	if line := r.ownersLine(); line != "" {
 		fmt.Fprintf(b, "%s├─ %s\n", indent, line)
@@ -116,6 +125,11 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 	tables := make([]string, len(r.Reads))
 	for i, t := range r.Reads {
 		tables[i] = t.String()
+	}
+	for _, d := range r.Defined {
+		if d.Source != "" {
+			fmt.Fprintf(b, "%s├─ source %s  %s  keys not enforced  partial results never\n", indent, d.Ref, d.Source)
+		}
 	}
 	fmt.Fprintf(b, "%s├─ memory %s\n", indent, r.memoryText())
 	fmt.Fprintf(b, "%s└─ scan %s  passes=%d\n", indent, strings.Join(tables, ", "), len(r.Scans))

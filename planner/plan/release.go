@@ -6,6 +6,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/groups"
@@ -35,6 +36,10 @@ type Statement struct {
 	Strict bool
 	// Ranges are of columns of the result that are computed from several answers.
 	Ranges []Range
+	// ViewsFirst says that views answer it where they can, stored answers notwithstanding.
+	ViewsFirst bool
+	// NotTaken tells of DP views that could have answered it, for EXPLAIN.
+	NotTaken []NotTaken
 }
 
 // Charge is the loss that a statement puts on one account.
@@ -83,6 +88,9 @@ type Release struct {
 	Loss       privacy.Loss
 	Tables     []string // catalog accounts of the protected tables touched
 	Entities   []string // their entities
+	// Blocks are the days of the periods that its scans read and that it is charged to, where the
+	// unit is one person's rows of one period; nil: every period, or a unit without periods.
+	Blocks *days.Span
 	// the entities of the two persons whom each row belongs to; nil where it is one
 	Owners []string
 	// every table that the scans read, public ones too: their versions decide replays
@@ -90,6 +98,13 @@ type Release struct {
 	// the policies of its protected tables let every analyst of them find its stored answer
 	Shared  bool
 	Defined []Definition // of each of Reads, as the plan took them
+	// Belongs tells of each protected one of Reads which person a row belongs to.
+	Belongs []string
+	// Partial names the dimensions of a view that rows may have no value of; such rows are in no
+	// cell.
+	Partial []string
+	// FromView is the answer that a DP view tells; nil: none does
+	FromView *FromView
 }
 
 // Scan is one SELECT for the store that returns one row per (group, unit), or per row for

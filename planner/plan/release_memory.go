@@ -1,6 +1,10 @@
 package plan
 
-import "math"
+import (
+	"math"
+
+	"scrim/engine/estimator"
+)
 
 // What a release takes of the memory of a query, in bytes, from public facts. What there is of each
 // person lies in memory of another kind, which goes on on disk: no public fact tells how much it
@@ -29,6 +33,9 @@ const (
 func (r *Release) Memory() int64 {
 	groups, total := int64(max(1, r.Groups)), int64(0)
 	for _, a := range r.Aggregates {
+		if x, ok := a.Estimator.(estimator.Large); ok {
+			total += x.Memory()
+		}
 		switch {
 		case a.Groups != nil:
 			total += groups * int64(a.Groups.Width()) * (2*AnswerBytes + SumBytes)

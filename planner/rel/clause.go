@@ -16,6 +16,12 @@ func (s *Writer) Clause(r *Relation) string {
 	return out.clause()
 }
 
+// Identity is the text of a relation's rows: relations of one text have the same rows, as long as
+// their tables are defined alike.
+func (s *Writer) Identity(r *Relation) string {
+	return s.inked(s.Clause(r))
+}
+
 // ordered returns conditions in the order of their texts, with the values in them. A statement on
 // public tables alone keeps its own.
 func (s *Writer) ordered(conds []string) []string {

@@ -337,7 +337,7 @@ func (d *decider) proved(both, inner *Relation) error {
 			"A subquery over %s reads persons of another entity than the rows around it.", inner.PrivateNames())
 	}
 	return rule.Deny(rule.Correlated, refuse.Shape,
-		"Compare the unit columns in its WHERE, for example WHERE b.unit = a.unit, or columns that link to the same row; a join of aggregates per person serves, too.",
+		inner.oneUnit("Compare the unit columns in its WHERE, for example WHERE b.unit = a.unit, or columns that link to the same row; a join of aggregates per person serves, too."),
 		"The subquery over %s would let rows of one person decide about rows of another.", inner.PrivateNames())
 }
 

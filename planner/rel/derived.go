@@ -41,7 +41,7 @@ func (s *Writer) derived(r *Relation, suffix string, exprs []string) (d *Relatio
 			if at[i] > 0 {
 				name = fmt.Sprintf("u%d", at[i])
 			}
-			u.expr, u.merged = ref(name, u.expr), at[i]
+			u.expr, u.merged, u.blocks = ref(name, u.expr), at[i], r.blocksOf(i)
 			out.units = append(out.units, u)
 		}
 		for i := range out.Columns {

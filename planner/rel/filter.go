@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/accounting/days"
 	"scrim/planner/tree"
 )
 
@@ -37,6 +38,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 		out.noteCondition(s.ctx, c)
 	}
 	out.fix(conds)
+	s.narrow(&out, conds)
 	return &out, nil
 }
 
@@ -74,4 +76,41 @@ func (s *Writer) ordinaryFirst(conds []sql.Expression) []sql.Expression {
 		return 0
 	})
 	return conds
+}
+
+// narrow keeps to the periods that conditions on the day of a unit leave, and says so in the
+// relation, of the unit of the very table that the day is of: it needs no join of a link. The
+// conditions hold of all rows. The units and conditions of r are its own.
+func (s *Writer) narrow(r *Relation, conds []sql.Expression) {
+	for i := range r.units {
+		u := &r.units[i]
+		if u.every == "" {
+			continue
+		}
+		d := calendar{ctx: s.ctx, Span: days.Span{First: days.Earliest, Last: days.Latest}}
+		d.is = func(e sql.Expression) bool {
+			gf, ok := e.(*expression.GetField)
+			if !ok {
+				return false
+			}
+			c := r.Find(gf)
+			return c != nil && !c.Extended && slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagDay && t.unit == i })
+		}
+		for _, c := range conds {
+			d.take(c)
+		}
+		on := periodsOf(u.every, d.stretch())
+		if (&on).Whole() == nil || (&on).Check() != nil {
+			continue
+		}
+		if on.First != days.Earliest {
+			from, _ := periodFrom(u.expr, u.every, on.First)
+			r.where = append(r.where, from)
+		}
+		if on.Last != days.Latest {
+			_, before := periodFrom(u.expr, u.every, on.Last+1)
+			r.where = append(r.where, before)
+		}
+		u.blocks = narrower(u.blocks, on)
+	}
 }

@@ -69,6 +69,7 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 	}
 	if !left {
 		out.fix(tree.Conjuncts(j.Filter))
+		s.narrow(out, tree.Conjuncts(j.Filter))
 	}
 	switch {
 	case left:
@@ -95,7 +96,7 @@ func (s *Writer) Join(l, r *Relation, j *plan.JoinNode) (*Relation, error) {
 // outerJoin refuses an outer join of rows of different persons: where a row has no partner depends
 // on all other persons.
 func outerJoin(l, r *Relation) error {
-	return rule.Deny(rule.JoinUnit, refuse.Shape, "Add an equality of the unit columns to the join, for example ON a.unit = b.unit; or use an inner join.",
+	return rule.Deny(rule.JoinUnit, refuse.Shape, l.oneUnit("Add an equality of the unit columns to the join, for example ON a.unit = b.unit; or use an inner join."),
 		"The outer join of %s and %s is not on their unit: whether a row has a partner would depend on other persons.", l.Private[0].Name, r.Private[0].Name)
 }
 
@@ -140,7 +141,7 @@ func concat(l, r *Relation) *Relation {
 // nullExtend marks the columns and the units of the null-extended side as nullable.
 func (s *Writer) nullExtend(r *Relation, columns, bases, units int) {
 	for i := units; i < len(r.units); i++ {
-		r.units[i].present = false
+		r.units[i].present, r.units[i].blocks = false, nil
 	}
 	for i := columns; i < len(r.Columns); i++ {
 		r.Columns[i].Expr.Nullable, r.Columns[i].Extended = true, true

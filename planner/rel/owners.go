@@ -27,6 +27,7 @@ import (
 type Owner struct {
 	Expr   lower.Expr
 	Entity string
+	named  lower.Type // as that of a unit
 	// Present says that no row is without one: a condition to that end would have the store reckon
 	// with fewer rows of the table than there are, and join it in the wrong order.
 	Present bool
@@ -37,7 +38,7 @@ func (r *Relation) Owners() []Owner {
 	var out []Owner
 	for i, u := range r.units {
 		if r.root(i) == i {
-			out = append(out, Owner{u.expr, u.entity, u.present})
+			out = append(out, Owner{u.expr, u.entity, u.named, u.present})
 		}
 	}
 	return out
@@ -59,7 +60,7 @@ func (s *Writer) CheckOwners(r *Relation) error {
 				fmt.Sprintf("If nobody is both, a DBA says so: CALL dp_set_disjoint('%s', '%s'). Else join protected tables of one entity.", owners[0].Entity, owners[1].Entity),
 				"The protected tables %s belong to the entities %s and %s, and somebody who is a person of both would lose more than is charged.", r.PrivateNames(), owners[0].Entity, owners[1].Entity)
 		}
-	case !sameNames(owners[0].Expr.Type, owners[1].Expr.Type):
+	case !sameNames(owners[0].Expr.Type, owners[1].Expr.Type), !sameNames(owners[0].named, owners[1].named):
 		return rule.Deny(rule.Owners, refuse.Shape, "A DBA gives the unit columns of the entity one type.",
 			"The protected tables %s name the persons of the entity %s in columns of different types, so that one person cannot be told from two.", r.PrivateNames(), r.Entity)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"scrim/accounting/days"
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/planner/lower"
@@ -50,6 +51,11 @@ type unit struct {
 	entity string
 	// present says that expr is NULL on no row
 	present bool
+	// of one person's rows of one period: the length of the periods, and the days of those that all
+	// rows are within; nil: any
+	every  string
+	blocks *days.Span
+	named  lower.Type // of the column that names the person; zero of other units, whose expr has it
 }
 
 // Column is one output column.
@@ -77,17 +83,19 @@ type Column struct {
 // tag says that the column determines a unit of the relation.
 type tag struct {
 	kind tagKind
-	key  string // schema.table.column of the key; the entity for tagUnit; "" for tagFixed
+	key  string // schema.table.column of the key; the entity for tagUnit, tagDay, tagPerson; "" for tagFixed
 	unit int
 }
 
 type tagKind uint8
 
 const (
-	tagUnit  tagKind = iota // the column is the unit
-	tagLink                 // the column refers to the enforced key named, whose row has the unit
-	tagSelf                 // the column is the column named, of the row that has the unit
-	tagFixed                // the column has one value on all rows of the unit, see fixed.go
+	tagUnit   tagKind = iota // the column is the unit
+	tagLink                  // the column refers to the enforced key named, whose row has the unit
+	tagSelf                  // the column is the column named, of the row that has the unit
+	tagDay                   // the day of the column says the period of the unit
+	tagPerson                // the column names the person of a unit by period
+	tagFixed                 // the column has one value on all rows of the unit, see fixed.go
 )
 
 // Base is a column of a table, or of the branches of a UNION ALL: what the values of other columns

@@ -104,9 +104,20 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 	for depth, of := 0, o.Unit; ; depth++ {
 		switch {
 		case of.Row:
-			r.units = append(r.units, unit{lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, at, o.Entity, true})
+			r.units = append(r.units, unit{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, merged: at, entity: o.Entity, present: true})
 			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
+			return nil
+		case of.Period != catalog.Period{}:
+			u, err := s.pairOf(t, column, of)
+			if err != nil {
+				return err
+			}
+			u.merged, u.entity = at, o.Entity
+			r.units = append(r.units, u)
+			if depth == 0 {
+				r.tagPeriods(self, of, o.Entity, at)
+			}
 			return nil
 		case of.Column != "":
 			e, ok := readNamed(t, column, of.Column)
@@ -114,7 +125,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
 					"The unit column %s of %s is missing or cannot be compared.", of.Column, t.StoreRef())
 			}
-			r.units = append(r.units, unit{e, at, o.Entity, isRequired(t, of.Column)})
+			r.units = append(r.units, unit{expr: e, merged: at, entity: o.Entity, present: isRequired(t, of.Column)})
 			r.Unique = depth == 0 && at == 0 && isPrimary(s.ctx, t, of.Column)
 			for i := range r.Columns {
 				if isUnitColumn(r.Columns[i], at, self, t.StoreRef().String(), of.Column, depth) {

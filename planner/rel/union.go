@@ -46,11 +46,14 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		Reads:   append(l.Reads[:len(l.Reads):len(l.Reads)], r.Reads...),
 	}
 	lu, ru := l.units[0].expr, r.units[0].expr
-	if lu.Type.Kind != ru.Type.Kind || len(l.Columns) != len(r.Columns) {
+	if lu.Type.Kind != ru.Type.Kind || l.units[0].named != r.units[0].named || len(l.Columns) != len(r.Columns) {
 		return nil, unionTypes("the unit")
 	}
 	left, right := []string{lu.SQL + " AS u"}, []string{ru.SQL + " AS u"}
 	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}, entity: l.Entity}}
+	if a, b := l.units[0], r.units[0]; a.every == b.every {
+		out.units[0].every, out.units[0].blocks, out.units[0].named = a.every, Hull(a.blocks, b.blocks), a.named
+	}
 	add := func(name string, a, b lower.Expr) (lower.Expr, bool) {
 		t := a.Type
 		switch {

@@ -8,14 +8,21 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
+	"scrim/accounting/days"
+	"scrim/catalog"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
+	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
 
 // IsPrivate reports whether rows of r belong to persons.
 func (r *Relation) IsPrivate() bool { return len(r.units) > 0 }
+
+// RowUnit reports whether each row of a protected table is one person, whom nothing names but the
+// row's place in the store.
+func (r *Relation) RowUnit() bool { return r.rowUnit != "" }
 
 // root returns the representative of a unit.
 func (r *Relation) root(i int) int {
@@ -218,4 +225,74 @@ func (r *Relation) CountPersons() string {
 	}
 	u := r.units[0].expr.SQL
 	return "SELECT count(*) FROM (SELECT " + u + " AS u FROM " + r.from + " WHERE " + u + " IS NOT NULL GROUP BY " + u + ") AS p"
+}
+
+// pairOf is the unit of a row of a table by period, but for its place and its entity.
+func (s *Writer) pairOf(t stored.Table, alias string, u catalog.Unit) (unit, error) {
+	person, ok1 := readNamed(t, alias, u.Column)
+	day, ok2 := readNamed(t, alias, u.Period.Of)
+	if ok1 && ok2 {
+		if pair, ok := pairFor(u.Period.Every, person, day); ok {
+			return unit{expr: pair, every: u.Period.Every, named: person.Type}, nil
+		}
+	}
+	return unit{}, rule.Deny(rule.PolicyUnit, refuse.Policy,
+		"A DBA protects the table anew with dp_protect, by a unit column of integers or texts and a column of dates.",
+		"The unit column %s or the column of periods %s of %s is missing or cannot be used.", u.Column, u.Period.Of, t.StoreRef())
+}
+
+// tagPeriods tags the columns that the unit of a table by period is made of.
+func (r *Relation) tagPeriods(self string, u catalog.Unit, entity string, at int) {
+	for i := range r.Columns {
+		c := &r.Columns[i]
+		for _, x := range []struct {
+			column string
+			kind   tagKind
+		}{{u.Period.Of, tagDay}, {u.Column, tagPerson}} {
+			if isUnitColumn(*c, at, self, self, x.column, 0) {
+				c.tags = append(c.tags, tag{x.kind, entity, at})
+			}
+		}
+	}
+}
+
+// NamesPerson reports whether a column names the person of a unit that is one person's rows of one
+// period: a group of its values would be one person.
+func (r *Relation) NamesPerson(e sql.Expression) bool {
+	gf, ok := tree.Unalias(e).(*expression.GetField)
+	if !ok {
+		return false
+	}
+	c := r.Find(gf)
+	return c != nil && slices.ContainsFunc(c.tags, func(t tag) bool { return t.kind == tagPerson })
+}
+
+// oneUnit is the remedy for rows that are not shown to be of one unit: as it is said of persons, or
+// what helps where the unit is of one period and no column is it.
+func (r *Relation) oneUnit(remedy string) string {
+	for _, u := range r.units {
+		if u.every != "" {
+			return "The unit is one person's rows of one " + u.every + ", which the column of the person does not show: compare or group by keys that lead to one row of it, or use a table that is protected without a period."
+		}
+	}
+	return remedy
+}
+
+// Blocks are the days of the periods that the units of all rows are within; nil where they may be
+// of every period, or the unit is none of a period.
+func (r *Relation) Blocks() *days.Span {
+	if r.Shared() {
+		return nil
+	}
+	return r.blocksOf(0)
+}
+
+// blocksOf is what all units of one representative are within.
+func (r *Relation) blocksOf(root int) (on *days.Span) {
+	for i, u := range r.units {
+		if r.root(i) == root && u.blocks != nil {
+			on = narrower(on, *u.blocks)
+		}
+	}
+	return on
 }

@@ -54,7 +54,7 @@ func (s *Writer) Windows(r *Relation, n *plan.Window) (*Relation, error) {
 			}
 			c.Expr = x
 		default:
-			return nil, windowRefused()
+			return nil, windowRefused(r)
 		}
 		exprs = append(exprs, c.Expr.SQL)
 		out.Columns = append(out.Columns, c)
@@ -63,9 +63,9 @@ func (s *Writer) Windows(r *Relation, n *plan.Window) (*Relation, error) {
 }
 
 // windowRefused refuses windows that are not of one person's rows.
-func windowRefused() error {
+func windowRefused(r *Relation) error {
 	return rule.Deny(rule.Window, refuse.Shape,
-		"In a derived table below an aggregate, use ROW_NUMBER, RANK, DENSE_RANK, LAG or LEAD with PARTITION BY the unit; other window functions work on the answer, in an outer query.",
+		r.oneUnit("In a derived table below an aggregate, use ROW_NUMBER, RANK, DENSE_RANK, LAG or LEAD with PARTITION BY the unit; other window functions work on the answer, in an outer query."),
 		"A window function over protected rows depends on the rows of other persons, unless it is partitioned by the unit.")
 }
 
@@ -73,7 +73,7 @@ func windowRefused() error {
 func (s *Writer) overOwnRows(r *Relation, e sql.WindowAdaptableExpression) (lower.Expr, error) {
 	w := e.Window()
 	if w == nil || !slices.ContainsFunc(w.PartitionBy, r.TellsUnit) {
-		return lower.Expr{}, windowRefused()
+		return lower.Expr{}, windowRefused(r)
 	}
 	by, order := []string{r.units[0].expr.SQL}, []string(nil)
 	for _, p := range w.PartitionBy {
@@ -123,7 +123,7 @@ func (s *Writer) overOwnRows(r *Relation, e sql.WindowAdaptableExpression) (lowe
 	case *window.Lead:
 		return s.shifted(r, "lead", e, func(f string) string { return over(f, total) })
 	}
-	return lower.Expr{}, windowRefused()
+	return lower.Expr{}, windowRefused(r)
 }
 
 // shifted translates LAG and LEAD.

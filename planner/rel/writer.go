@@ -43,6 +43,7 @@ type Writer struct {
 	ctx     *sql.Context
 	nextCol sql.ColumnId
 	defined map[store.TableRef]plan.Definition
+	persons map[store.TableRef]string
 
 	// Subquery translates a subquery in an expression of a statement on public tables; outer
 	// resolves the columns of the rows around it. nil: such an expression is refused.
@@ -108,6 +109,9 @@ func (s *Writer) Args() []any { return s.binder.Args() }
 
 // Definition is what the statement has planned a table with.
 func (s *Writer) Definition(t store.TableRef) plan.Definition { return s.defined[t] }
+
+// Persons tells which person a row of a table that was planned belongs to, as stored.Persons does.
+func (s *Writer) Persons(t store.TableRef) string { return s.persons[t] }
 
 // Lower translates an expression of a row.
 func (s *Writer) Lower(e sql.Expression, cols lower.Columns) (lower.Expr, error) {
@@ -188,11 +192,11 @@ func (s *Writer) NoSubquery(e sql.Expression) error {
 func (s *Writer) define(t stored.Table, p catalog.Table) error {
 	d := stored.Definition(s.ctx, t, p)
 	if s.defined == nil {
-		s.defined = map[store.TableRef]plan.Definition{}
+		s.defined, s.persons = map[store.TableRef]plan.Definition{}, map[store.TableRef]string{}
 	}
 	if old, ok := s.defined[d.Ref]; ok && old != d {
 		return plan.Changed(d.Ref)
 	}
-	s.defined[d.Ref] = d
+	s.defined[d.Ref], s.persons[d.Ref] = d, stored.Persons(t, p)
 	return nil
 }

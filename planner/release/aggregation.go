@@ -3,6 +3,7 @@ package release
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting/days"
 	"scrim/internal/params"
 	"scrim/planner/aggregate"
 	"scrim/planner/keys"
@@ -27,14 +28,27 @@ type Aggregation struct {
 	// what would answer, or answers, all groups at once; nil where the two ways are not compared
 	GroupVector *aggregate.Aggregate
 	View        *settings.View // the aggregation is a view's definition; nil: it is none
-	Memory      int64          // of a query, as Builder has it, where it is a view's definition
-	Pure        bool           // by pure mechanisms only
-	Other       bool           // what is in keys that are not selected is one group more, see other.go
-	specs       []scanSpec
-	input       sql.Node // what the GROUP BY is over
-	Scans       []plan.Scan
-	Digest      string
-	Release     *plan.Release
+	// Synthetic says that it is the release of a synthetic table; nil: it is none.
+	Synthetic *settings.Synthetic
+	Memory    int64 // of a query, as Builder has it, where it is of a view or a synthetic table
+	Pure      bool  // by pure mechanisms only
+	Other     bool  // what is in keys that are not selected is one group more, see other.go
+	specs     []scanSpec
+	input     sql.Node // what the GROUP BY is over
+	Scans     []plan.Scan
+	Partial   []string   // the dimensions of a view that rows may have no value of
+	Blocks    *days.Span // the days of the periods that the scans read; nil: any
+	Digest    string
+	Release   *plan.Release
+}
+
+// readsOf notes the periods that the rows of a scan are of: those of all scans are charged.
+func (d *Aggregation) readsOf(r *rel.Relation, scan int) {
+	on := r.Blocks()
+	if scan > 0 {
+		on = rel.Hull(d.Blocks, on)
+	}
+	d.Blocks = on
 }
 
 // Builder builds the aggregations of one statement: how their groups are bounded and answered, and

@@ -30,6 +30,9 @@ func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) error {
 	if v := settings.ViewOf(s.ctx); v != nil {
 		return s.viewVector(d, outputs, v)
 	}
+	if y := settings.SyntheticOf(s.ctx); y != nil {
+		return s.syntheticRows(d, y)
+	}
 	var members []*aggregate.Aggregate
 	for _, a := range d.Aggregates {
 		if a.FitsGroupVector() {
@@ -62,8 +65,11 @@ func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) gr
 // EstimatorOf builds the mechanism of an aggregate at a cost. Here the cost becomes the number that
 // the mechanism computes its noise from.
 func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (estimator.Estimator, error) {
-	if a.View {
+	switch {
+	case a.View:
 		return d.viewOf(a, cost.Rho())
+	case a.Synthetic:
+		return d.syntheticOf(cost.Rho())
 	}
 	if p := d.GroupsFacts(a, cost); p != nil {
 		return groups.New(*p)

@@ -50,6 +50,15 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 	}
 	if d.View != nil {
 		e.Put("view", d.View.Ways, fmt.Sprint(d.View.Sets))
+		if len(d.View.Ranges) > 0 {
+			e.Put("ranges", fmt.Sprint(d.View.Ranges))
+		}
+		if x := d.View.Series; x != nil {
+			e.Put("series", x.PerPerson, x.Clip)
+		}
+	}
+	if y := d.Synthetic; y != nil {
+		e.Put("synthetic", y.Ways, y.Rows, fmt.Sprint(y.Columns))
 	}
 	return e.Sum()
 }

@@ -113,6 +113,7 @@ func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, 
 	if err != nil {
 		return plan.Scan{}, err
 	}
+	d.readsOf(r, at)
 	in, err := s.materialise(d, r, spec)
 	if err != nil {
 		return plan.Scan{}, err

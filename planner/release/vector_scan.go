@@ -29,7 +29,7 @@ func (s *Builder) vectorColumns(r *rel.Relation, a *aggregate.Aggregate) (column
 			if err != nil {
 				return nil, nil, err
 			}
-			if !r.Unique {
+			if !r.Unique && !a.Synthetic {
 				columns = append(columns, x.AsDouble())
 				continue
 			}
@@ -89,6 +89,9 @@ func (s *Builder) vectorScan(d *Aggregation, at int, in *flat) (plan.Scan, error
 	out := plan.Scan{Types: append([]store.ScanType(nil), in.groupTypes...)}
 	n, t := 1, store.ScanVector
 	switch {
+	case a.Synthetic:
+		n, t = 1+v.Dim, store.ScanInt64
+		out.SQL = s.syntheticScan(d, in)
 	case v.Form == plan.Coordinates && s.addsUp(d, in):
 		v.Form = plan.Arrays
 		out.Rows, out.SQL = true, s.arrayScan(d, in)

@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cube"
@@ -33,10 +34,23 @@ func (s *Builder) viewVector(d *Aggregation, outputs []plan.Output, v *settings.
 	case len(d.Keys) > cube.MaxDimensions:
 		return notView("The view has too many dimensions.", "Group by fewer columns.")
 	}
+	if v.Series != nil {
+		if err := hasDays(d); err != nil {
+			return err
+		}
+	}
 	for _, k := range d.Keys {
 		if k.Image == nil {
 			return rule.Deny(rule.GroupKey, refuse.View, "CALL dp_set_domain('table', 'column', '[…]') declares the values, or the range, of the column; or group by a coarser expression of it.",
 				"The dimension %s has no public values, or too many.", k.Name)
+		}
+	}
+	for _, i := range v.Ranges {
+		if i >= len(d.Keys) {
+			return notView("The view has fewer dimensions than it had.", "Refresh it, or make it anew.")
+		}
+		if err := hasOrder(d.Keys[i].Name, d.Keys[i].Image.Values); err != nil {
+			return err
 		}
 	}
 	for _, a := range d.Aggregates {
@@ -47,8 +61,20 @@ func (s *Builder) viewVector(d *Aggregation, outputs []plan.Output, v *settings.
 	if len(d.Aggregates) == 0 {
 		return notView("The view has no measure.", "Select COUNT(*) AS n beside the dimensions.")
 	}
+	if v.Series != nil {
+		if err := onlyAdds(d, v.Series); err != nil {
+			return err
+		}
+	}
+	if v.Series == nil { // a row without a day of the span counts nowhere, as is said of series
+		for _, k := range d.Keys {
+			if !s.keys.Whole(d.Relation, k.Image) {
+				d.Partial = append(d.Partial, k.Name)
+			}
+		}
+	}
 	t := aggregate.GroupVectorOf(d.Aggregates)
-	t.View = true
+	t.View, t.Series = true, v.Series != nil
 	d.replace(d.Aggregates, t, outputs)
 	d.MaxGroups, d.Bounded, d.View = 1, false, v
 	d.Memory = s.Memory
@@ -62,12 +88,15 @@ func notView(cause, remedy string) error {
 
 // viewOf builds the mechanism of a view's cells.
 func (d *Aggregation) viewOf(a *aggregate.Aggregate, rho float64) (estimator.Estimator, error) {
+	if a.Series {
+		return d.seriesOf(a, rho)
+	}
 	p := view.Params{Rho: rho, Relation: d.Neighbours(), Ways: d.View.Ways, OneRow: d.Relation.Unique, Cells: cellsWithin(d.Memory)}
 	for _, places := range d.View.Sets {
 		p.Sets = append(p.Sets, cube.Of(places...))
 	}
-	for _, k := range d.Keys {
-		p.Dims = append(p.Dims, cube.Dimension{Name: k.Name, Size: len(k.Image.Values)})
+	for i, k := range d.Keys {
+		p.Dims = append(p.Dims, cube.Dimension{Name: k.Name, Size: len(k.Image.Values), Ranges: slices.Contains(d.View.Ranges, i)})
 	}
 	for _, m := range a.Parts {
 		p.Measures = append(p.Measures, view.Measure{Sum: m.Measure() == groups.Sum, Grid: m.Grid.Grid, Lower: m.Grid.Lower, Upper: m.Grid.Upper})
@@ -75,6 +104,9 @@ func (d *Aggregation) viewOf(a *aggregate.Aggregate, rho float64) (estimator.Est
 	e, err := view.New(p)
 	if large := (*cube.TooLarge)(nil); errors.As(err, &large) {
 		return nil, tooManyCells(large.Cells, large.Limit, large.Coarsen, large.To)
+	}
+	if long := (*cube.TooLong)(nil); errors.As(err, &long) {
+		return nil, notView(fmt.Sprintf("The dimensions %s have too many values to be measured together.", long.Of), "Name fewer of them in ranges, or coarsen them.")
 	}
 	return e, err
 }

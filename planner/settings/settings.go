@@ -48,6 +48,15 @@ func (p *Settings) Strict() bool {
 	return v.Word == params.WarningsError
 }
 
+// Views tells whether a statement may be answered from DP views: params.Auto, ViewsAlways or
+// ViewsOff.
+func (p *Settings) Views() string {
+	if v, set := p.nearest(params.Views); set {
+		return v.Word
+	}
+	return params.Auto
+}
+
 // KeepsKeys reports whether what is in keys that are not selected is answered as one group more.
 func (p *Settings) KeepsKeys() bool {
 	v, _ := p.nearest(params.Keys)

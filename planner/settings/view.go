@@ -13,6 +13,17 @@ type View struct {
 	// Sets are the marginals that are asked for in their place, where it is not nil, by the places
 	// of the keys in the release.
 	Sets [][]int
+	// Ranges are the places of the keys along which sums over intervals have little noise.
+	Ranges []int
+	// Series makes it the definition of running totals, whose only key is the day; nil: of a cube.
+	Series *Series
+}
+
+// Series says which days running totals have, and for how much one person counts over all of them.
+type Series struct {
+	Days      []any   // as SQL values, in their order: the values of the key, whatever is declared
+	PerPerson int64   // rows
+	Clip      float64 // sums, in units of the sum; 0: as many times the largest value
 }
 
 type viewKey struct{}

@@ -4,6 +4,7 @@ package stored
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
@@ -56,9 +57,33 @@ func Find(ctx *sql.Context, a *analyzer.Analyzer, name string) (Table, bool) {
 	return nil, false
 }
 
+// Persons tells which person a row of a table belongs to under a policy, and what an exchange of
+// persons is; "" where the table is not protected. Other columns and their types are no part of it.
+func Persons(t Table, p catalog.Table) string {
+	if p.State != catalog.Protected {
+		return ""
+	}
+	text := fmt.Sprintf("%q %q %d %t", t.StoreRef().String(), p.Account, p.Relation, p.Sized)
+	for _, o := range p.Owners() {
+		text += fmt.Sprintf(" and %q %t %q", o.Entity, o.Unit.Row, o.Unit.Column)
+		if o.Unit.Link != nil {
+			text += fmt.Sprintf(" %+v", *o.Unit.Link)
+		}
+		for _, c := range t.StoreColumns() {
+			if strings.EqualFold(c.Name, o.Unit.Column) {
+				text += fmt.Sprintf(" %q", c.Type)
+			}
+		}
+	}
+	return text
+}
+
 // Definition returns the definition of a table under a policy.
 func Definition(ctx *sql.Context, t Table, p catalog.Table) plan.Definition {
 	text := fmt.Sprintf("%q %+v %d %q %q %t %q %d %t", t.StoreRef().String(), t.StoreColumns(), p.State, p.Account, p.Entity, p.Unit.Row, p.Unit.Column, p.Relation, p.Sized)
+	if p.Unit.Period != (catalog.Period{}) {
+		text += fmt.Sprintf(" by %+v", p.Unit.Period)
+	}
 	for i, o := range p.Owners() {
 		if i > 0 {
 			text += fmt.Sprintf(" and %q %q", o.Entity, o.Unit.Column)
@@ -70,5 +95,9 @@ func Definition(ctx *sql.Context, t Table, p catalog.Table) plan.Definition {
 	if k, ok := t.(sql.PrimaryKeyTable); ok {
 		text += fmt.Sprint(" ", k.PrimaryKeySchema(ctx).PkOrdinals)
 	}
-	return plan.Definition{Ref: t.StoreRef(), Text: text}
+	d := plan.Definition{Ref: t.StoreRef(), Text: text}
+	if f, ok := t.(interface{ StoreSource() string }); ok {
+		d.Source = f.StoreSource()
+	}
+	return d
 }

@@ -19,6 +19,31 @@ type plain struct {
 func (plain) StoreRef() store.TableRef       { return store.TableRef{Schema: "d", Name: "t"} }
 func (p plain) StoreColumns() []store.Column { return p.columns }
 
+// TestPersonsAreToldApart: other persons have another text, other columns have not.
+func TestPersonsAreToldApart(t *testing.T) {
+	by := func(column string, r catalog.Relation) catalog.Table {
+		return catalog.Table{State: catalog.Protected, Account: "a", Entity: "e", Unit: catalog.Unit{Column: column}, Relation: r}
+	}
+	table := func(x, other string) plain {
+		return plain{columns: []store.Column{{Name: "X", Type: x}, {Name: other, Type: "BIGINT"}}}
+	}
+	was := Persons(table("BIGINT", "y"), by("x", catalog.AddRemove))
+	if same := Persons(table("BIGINT", "z"), by("x", catalog.AddRemove)); same != was || was == "" {
+		t.Errorf("another column makes %q of %q", same, was)
+	}
+	for name, text := range map[string]string{
+		"column":   Persons(table("BIGINT", "y"), by("y", catalog.AddRemove)),
+		"type":     Persons(table("DOUBLE", "y"), by("x", catalog.AddRemove)),
+		"exchange": Persons(table("BIGINT", "y"), by("x", catalog.ReplaceOne)),
+		"public":   Persons(table("BIGINT", "y"), catalog.Table{State: catalog.Public}),
+		"account":  Persons(table("BIGINT", "y"), catalog.Table{State: catalog.Protected, Account: "b", Entity: "e", Unit: catalog.Unit{Column: "x"}}),
+	} {
+		if text == was {
+			t.Errorf("another %s looks the same: %q", name, text)
+		}
+	}
+}
+
 // TestDefinitionsTellChangesApart: equal definitions give equal texts, whatever their addresses,
 // and every change that a plan rests on gives another.
 func TestDefinitionsTellChangesApart(t *testing.T) {

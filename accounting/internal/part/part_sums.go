@@ -2,8 +2,10 @@ package part
 
 import (
 	"bytes"
+	"slices"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
@@ -31,13 +33,20 @@ type step struct {
 	within  budget.InWindows
 	reset   bool
 	paid    []*paid
-	spent   map[state.Holder]*privacy.Amount // made of paid when the part is read
+	spent   map[spender]*privacy.Amount // made of paid when the part is read
 	changes []*record.Record
 }
 
-// paid is what a payer pays in a step.
+// spender is a holder, and the blocks that are spent on.
+type spender struct {
+	state.Holder
+	on days.Span
+}
+
+// paid is what a payer pays in a step, on some blocks.
 type paid struct {
 	by *payer
+	on days.Span
 	privacy.Amount
 }
 
@@ -45,8 +54,8 @@ type paid struct {
 type payer struct {
 	holders []state.Holder
 	days    []*dayList // of those of them that are kept by day
-	step    int        // of sum
-	sum     *privacy.Amount
+	step    int        // of the sums
+	sums    []*paid    // by blocks, the last one that was paid for first
 }
 
 // dayList is what a holder spends by day.
@@ -100,11 +109,23 @@ func (s *sums) payer(account *party, entity bool, who *party, roles *roleList) *
 		(*payers)[key] = by
 	}
 	if n := len(s.steps) - 1; by.step != n {
-		sum := &paid{by: by}
-		s.steps[n].paid = append(s.steps[n].paid, sum)
-		by.step, by.sum = n, &sum.Amount
+		by.step, by.sums = n, by.sums[:0]
 	}
 	return by
+}
+
+// sum returns what the payer pays in the step for some blocks.
+func (s *sums) sum(by *payer, on *days.Span) *privacy.Amount {
+	all := on.All()
+	i := slices.IndexFunc(by.sums, func(p *paid) bool { return p.on == all })
+	if i < 0 {
+		i = len(by.sums)
+		by.sums = append(by.sums, &paid{by: by, on: all})
+		at := &s.steps[len(s.steps)-1]
+		at.paid = append(at.paid, by.sums[i])
+	}
+	by.sums[0], by.sums[i] = by.sums[i], by.sums[0]
+	return &by.sums[0].Amount
 }
 
 func (s *sums) newPayer(h state.Holder, roles *roleList) *payer {
@@ -125,14 +146,14 @@ func (s *sums) newPayer(h state.Holder, roles *roleList) *payer {
 }
 
 // pay takes the loss of a charge and its events, and adds them to what is paid.
-func (s *sums) pay(by *payer, d *codec.Decoder) {
-	loss := privacy.ReadTally(d)
-	by.sum.Tally.Plus(&loss)
+func (s *sums) pay(by *payer, on *days.Span, d *codec.Decoder) {
+	loss, sum := privacy.ReadTally(d), s.sum(by, on)
+	sum.Tally.Plus(&loss)
 	for _, l := range by.days {
 		l.days = state.AddDay(l.days, s.last, &loss)
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
-		by.sum.Curve.Plus(s.curve(d))
+		sum.Curve.Plus(s.curve(d))
 	}
 }
 
@@ -188,13 +209,14 @@ func (s *sums) change(r *record.Record) {
 func (s *sums) fold() {
 	for i := range s.steps {
 		at := &s.steps[i]
-		at.spent = make(map[state.Holder]*privacy.Amount, 2*len(at.paid))
+		at.spent = make(map[spender]*privacy.Amount, 2*len(at.paid))
 		for _, p := range at.paid {
 			for _, h := range p.by.holders {
-				if at.spent[h] == nil {
-					at.spent[h] = &privacy.Amount{}
+				who := spender{h, p.on}
+				if at.spent[who] == nil {
+					at.spent[who] = &privacy.Amount{}
 				}
-				at.spent[h].Plus(&p.Amount)
+				at.spent[who].Plus(&p.Amount)
 			}
 		}
 		at.paid = nil
@@ -213,7 +235,7 @@ func (s *sums) join(to *state.State) error {
 	for i := range s.steps {
 		at := &s.steps[i]
 		for h, a := range at.spent {
-			to.Of(h).Spend(to.Starts, at.within, a)
+			to.Of(h.Holder).Spend(&h.on, to.Starts, at.within, a)
 		}
 		for _, r := range at.changes {
 			to.Change(r)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 )
 
@@ -17,13 +18,26 @@ type Holder struct {
 // Spending is what one holder has spent. As days never go back, one sum for each window is enough,
 // whichever of them a budget has or gets; the first day of its period stands beside it.
 type Spending struct {
-	Ever  privacy.Amount // resets do not change it
-	Since [len(budget.Windows)]struct {
-		First budget.Date
-		privacy.Amount
-	} // since the last reset
+	// all charges, each once, whatever its blocks; resets do not change it
+	Ever  privacy.Amount
+	Since Since // of charges to every block
+	// of charges to some blocks: stretches of days that such charges are for, in order, cut where
+	// the stretch of any of them begins or ends
+	Periods []Period
 	// by day, for charts; resets do not change it; of All and of roles, whose records are many
 	Days []DaySpent
+}
+
+// Since is what was spent in each window, since the last reset.
+type Since [len(budget.Windows)]struct {
+	First budget.Date
+	privacy.Amount
+}
+
+// Period is what was spent on the blocks of a stretch of days, besides what was on every block.
+type Period struct {
+	days.Span
+	Since Since
 }
 
 // DaySpent is what was spent on a day.
@@ -32,14 +46,25 @@ type DaySpent struct {
 	Spent privacy.Tally
 }
 
-// Spend adds what was spent in some of the windows that begin with s, and before the others.
-func (p *Spending) Spend(s budget.Starts, in budget.InWindows, a *privacy.Amount) {
+// Spend adds what was spent on some blocks, in some of the windows that begin with s, and before
+// the others.
+func (p *Spending) Spend(on *days.Span, s budget.Starts, in budget.InWindows, a *privacy.Amount) {
 	p.Ever.Plus(a)
-	for i := range p.Since {
+	if on = on.Whole(); on == nil {
+		p.Since.spend(s, in, a)
+		return
+	}
+	for i := range p.within(*on) {
+		p.Periods[i].Since.spend(s, in, a)
+	}
+}
+
+func (p *Since) spend(s budget.Starts, in budget.InWindows, a *privacy.Amount) {
+	for i := range p {
 		if !in[i] {
 			continue
 		}
-		w := &p.Since[i]
+		w := &p[i]
 		if w.First != s[i] {
 			w.First, w.Amount = s[i], privacy.Amount{}
 		}
@@ -54,17 +79,21 @@ func (h Holder) ManyPay() bool {
 
 // reset makes every window start anew.
 func (p *Spending) reset() {
-	for i := range p.Since {
-		p.Since[i].Amount = privacy.Amount{}
+	p.Since.reset()
+	for i := range p.Periods {
+		p.Periods[i].Since.reset()
 	}
 }
 
-// In returns what was spent in the window that holds day today, since the last reset.
-func (p *Spending) In(w budget.Window, today budget.Date) privacy.Amount {
-	if p == nil {
-		return privacy.Amount{}
+func (p *Since) reset() {
+	for i := range p {
+		p[i].Amount = privacy.Amount{}
 	}
-	if s := &p.Since[w.Index()]; s.First == w.Start(today) {
+}
+
+// in returns what was spent in the window that holds day today.
+func (p *Since) in(w budget.Window, today budget.Date) privacy.Amount {
+	if s := &p[w.Index()]; s.First == w.Start(today) {
 		return s.Amount
 	}
 	return privacy.Amount{}

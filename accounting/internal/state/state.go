@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 )
@@ -47,7 +48,7 @@ func (s *State) Apply(r *record.Record) error {
 		for i := range r.Charges {
 			c := &r.Charges[i]
 			a := c.Amount()
-			r.Payers(func(who string) { s.spend(Holder{c.Account, c.Entity, who}, a) })
+			r.Payers(func(who string) { s.spend(Holder{c.Account, c.Entity, who}, c.Blocks, a) })
 		}
 	case record.SetBudget, record.RemoveBudget, record.ResetBudget:
 		s.Change(r)
@@ -67,9 +68,9 @@ func (s *State) advance(d budget.Date) error {
 }
 
 // spend books an amount on the last day.
-func (s *State) spend(h Holder, a *privacy.Amount) {
+func (s *State) spend(h Holder, on *days.Span, a *privacy.Amount) {
 	p := s.Of(h)
-	p.Spend(s.Starts, budget.InWindows{true, true, true, true}, a)
+	p.Spend(on, s.Starts, budget.InWindows{true, true, true, true}, a)
 	if h.ManyPay() {
 		p.Days = AddDay(p.Days, s.LastDay, &a.Tally)
 	}
@@ -126,9 +127,4 @@ func (s *State) Caps(account string, entity bool, principal string, roles []stri
 		list = append(list, b)
 	}
 	return list
-}
-
-// SpentIn returns what h has spent in the window of b that holds day today.
-func (s *State) SpentIn(b *budget.Budget, h Holder, today budget.Date) privacy.Amount {
-	return s.Spent[h].In(b.Window, today)
 }

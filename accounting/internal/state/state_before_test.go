@@ -22,12 +22,12 @@ func TestStateOfTheVersionBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := s.Encode(nil)
-		b[0] = before
+		b[0] = noGDP
 		got, err := Decode(b)
 		if err != nil || !got.Covers(s) || !s.Covers(got) {
 			t.Fatalf("%d events: %v", n, err)
 		}
-		if again := got.Encode(nil); again[0] != Version || !bytes.Equal(again[1:], b[1:]) {
+		if again := got.Encode(nil); again[0] != everyBlock || !bytes.Equal(again[1:], b[1:]) {
 			t.Errorf("%d events: encoded otherwise", n)
 		}
 		p := got.Of(Holder{Account: "t", Principal: budget.All})

@@ -8,20 +8,26 @@ import (
 	"slices"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/days"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 )
 
-// Version is the version of what Encode writes. Raise it when a field is added to state,
-// spending or amount, when one means something else, or when a curve of events is computed
-// otherwise: what was kept under another version is then read again from the records. A test
-// compares it with the fields.
-const Version = 3
+// Version is the version of what Encode writes. Raise it when a field is added to state, spending
+// or amount, when one means something else, or when a curve of events is computed otherwise: what
+// was kept under another version is then read again from the records. A test compares it with the
+// fields. A curve says itself which sums of GDP it has: a program that does not know one refuses
+// the state, and what it wrote itself is read as what it meant.
+const Version = 4
 
-// before is the version before, whose states mean the same: their curves have no GDP, and read as
-// ones whose GDP is not bounded.
-const before = 2
+// everyBlock is the version of a state without charges to some blocks only, which is written as it
+// was before there were any: programs of then read it, and refuse the others.
+const everyBlock = 3
+
+// noGDP is the version before that, whose states mean the same: their curves have no GDP, and read
+// as ones whose GDP is not bounded.
+const noGDP = 2
 
 // ErrState says that an encoded state is none, or one of another version.
 var ErrState = errors.New("the state does not decode")
@@ -31,11 +37,18 @@ var ErrState = errors.New("the state does not decode")
 //
 //	version u8, last record u64, last day u32
 //	n uvarint, n × budget: uvarint length and the payload of the record that set it
-//	n uvarint, n × {account, entity u8, principal, ever, since × 4, n uvarint, n × {day u32, tally}}
+//	n uvarint, n × {account, entity u8, principal, ever, since × 4, n uvarint, n × {day u32, tally},
+//	                version 4: n uvarint, n × {first day i32, last day i32, since × 4}}
 //	since          first day u32, amount; zero where the window is over
 //	amount         tally, curve
 func (s *State) Encode(b []byte) []byte {
-	b = append(b, Version)
+	version := byte(everyBlock)
+	for _, p := range s.Spent {
+		if len(p.Periods) > 0 {
+			version = Version
+		}
+	}
+	b = append(b, version)
 	b = binary.BigEndian.AppendUint64(b, s.LastID)
 	b = binary.BigEndian.AppendUint32(b, uint32(s.LastDay))
 	b = binary.AppendUvarint(b, uint64(len(s.Budgets)))
@@ -47,7 +60,7 @@ func (s *State) Encode(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.Spent)))
 	for _, h := range sortedHolders(s.Spent) {
 		b = codec.AppendBool(codec.AppendText(b, h.Account), h.Entity)
-		b = s.Spent[h].encode(codec.AppendText(b, h.Principal), s.LastDay)
+		b = s.Spent[h].encode(codec.AppendText(b, h.Principal), s.LastDay, version)
 	}
 	return b
 }
@@ -57,7 +70,8 @@ func (s *State) Encode(b []byte) []byte {
 // decoding the one before, as far as its state means the same.
 func Decode(b []byte) (*State, error) {
 	d, s := codec.NewDecoder(b), New()
-	if v := d.Byte(); v != Version && v != before {
+	version := d.Byte()
+	if version < noGDP || version > Version {
 		return nil, ErrState
 	}
 	s.LastID, s.LastDay = d.Uint64(), budget.Date(d.Uint32())
@@ -70,7 +84,7 @@ func Decode(b []byte) (*State, error) {
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		h := Holder{Account: d.Text(), Entity: d.Bool(), Principal: d.Text()}
-		s.Spent[h] = readSpending(d)
+		s.Spent[h] = readSpending(d, version)
 	}
 	if d.Bad || d.Left() || s.LastDay < 0 {
 		return nil, ErrState
@@ -95,8 +109,11 @@ func (s *State) Covers(t *State) bool {
 		if have == nil || !have.Ever.Covers(&p.Ever) || !slices.Equal(have.Days, p.Days) {
 			return false
 		}
-		for i := range p.Since {
-			if have.Since[i].First != p.Since[i].First || !have.Since[i].Covers(&p.Since[i].Amount) {
+		if !have.Since.covers(&p.Since) || len(have.Periods) != len(p.Periods) {
+			return false
+		}
+		for i := range p.Periods {
+			if have.Periods[i].Span != p.Periods[i].Span || !have.Periods[i].Since.covers(&p.Periods[i].Since) {
 				return false
 			}
 		}
@@ -104,30 +121,66 @@ func (s *State) Covers(t *State) bool {
 	return true
 }
 
-// encode appends what a holder has spent. Of windows that do not hold the last day nothing counts.
-func (p *Spending) encode(b []byte, last budget.Date) []byte {
-	b = p.Ever.Append(b)
-	for i := range p.Since {
-		w := p.Since[i]
+func (p *Since) covers(q *Since) bool {
+	for i := range q {
+		if p[i].First != q[i].First || !p[i].Covers(&q[i].Amount) {
+			return false
+		}
+	}
+	return true
+}
+
+// encode appends what a holder has spent.
+func (p *Spending) encode(b []byte, last budget.Date, version byte) []byte {
+	b = p.Since.encode(p.Ever.Append(b), last)
+	b = binary.AppendUvarint(b, uint64(len(p.Days)))
+	for i := range p.Days {
+		b = p.Days[i].Spent.Append(binary.BigEndian.AppendUint32(b, uint32(p.Days[i].Day)))
+	}
+	if version < Version {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(len(p.Periods)))
+	for i := range p.Periods {
+		x := &p.Periods[i]
+		b = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, uint32(x.First)), uint32(x.Last))
+		b = x.Since.encode(b, last)
+	}
+	return b
+}
+
+// encode appends the sums by window. Of windows that do not hold the last day nothing counts.
+func (p *Since) encode(b []byte, last budget.Date) []byte {
+	for i := range p {
+		w := p[i]
 		if w.First != budget.Windows[i].Start(last) {
 			w.First, w.Amount = 0, privacy.Amount{}
 		}
 		b = w.Amount.Append(binary.BigEndian.AppendUint32(b, uint32(w.First)))
 	}
-	b = binary.AppendUvarint(b, uint64(len(p.Days)))
-	for i := range p.Days {
-		b = p.Days[i].Spent.Append(binary.BigEndian.AppendUint32(b, uint32(p.Days[i].Day)))
-	}
 	return b
 }
 
-func readSpending(d *codec.Decoder) *Spending {
-	p := &Spending{Ever: privacy.ReadAmount(d)}
-	for i := range p.Since {
-		p.Since[i].First, p.Since[i].Amount = budget.Date(d.Uint32()), privacy.ReadAmount(d)
+func readSince(d *codec.Decoder) (p Since) {
+	for i := range p {
+		p[i].First, p[i].Amount = budget.Date(d.Uint32()), privacy.ReadAmount(d)
 	}
+	return p
+}
+
+func readSpending(d *codec.Decoder, version byte) *Spending {
+	p := &Spending{Ever: privacy.ReadAmount(d), Since: readSince(d)}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		p.Days = append(p.Days, DaySpent{budget.Date(d.Uint32()), privacy.ReadTally(d)})
+	}
+	if version < Version {
+		return p
+	}
+	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
+		on := days.Span{First: days.Day(d.Uint32()), Last: days.Day(d.Uint32())}
+		last := len(p.Periods) - 1
+		d.Bad = d.Bad || on.First > on.Last || last >= 0 && on.First <= p.Periods[last].Last
+		p.Periods = append(p.Periods, Period{on, readSince(d)})
 	}
 	return p
 }

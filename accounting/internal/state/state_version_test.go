@@ -36,15 +36,16 @@ func layoutOf(t reflect.Type) string {
 // Version has to be raised, Encode and Decode have to keep the new fields, and the new
 // layout has to be written here.
 func TestStateVersion(t *testing.T) {
-	const version = 3
+	const version = 4
 	for _, c := range []struct {
 		of   reflect.Type
 		want string
 	}{
 		{reflect.TypeFor[State](), "{LastID uint64; LastDay int32; Starts [4]int32; Spent map[{Account string; Entity bool; Principal string}]ptr SPENDING; " +
 			"Budgets map[{Account string; Entity bool; Principal string}]ptr BUDGET}"},
-		{reflect.TypeFor[Spending](), "{Ever AMOUNT; Since [4]{First int32; Amount AMOUNT}; Days slice {Day int32; Spent TALLY}}"},
-		{reflect.TypeFor[privacy.Amount](), "{Tally TALLY; Curve {rho uint64; other [22]uint64; gdp uint64}}"},
+		{reflect.TypeFor[Spending](), "{Ever AMOUNT; Since [4]{First int32; Amount AMOUNT}; " +
+			"Periods slice {Span {First int32; Last int32}; Since [4]{First int32; Amount AMOUNT}}; Days slice {Day int32; Spent TALLY}}"},
+		{reflect.TypeFor[privacy.Amount](), "{Tally TALLY; Curve {rho uint64; other [22]uint64; gdp {noise uint64; bounded uint64; most uint64}}}"},
 		{reflect.TypeFor[privacy.Tally](), "{Rho uint64; Pure uint64; Event {hi uint64; lo uint64}; TV {hi uint64; lo uint64}}"},
 		{reflect.TypeFor[budget.Budget](), "{Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; " +
 			"Order float64; Gaussian bool; Reason string; SetBy string; SetAt Time}"},

@@ -165,8 +165,9 @@ func (x *restore) place(keepLedger bool) (aside string, err error) {
 	}
 	aside = "replaced-" + time.Now().UTC().Format("20060102T150405Z")
 	moved := false
-	// The log of the store and the mark of a ledger belong to the files that go.
-	gone := []string{datadir.DataFile + ".wal"}
+	// The log of the store and the mark of a ledger belong to the files that go; so does the name
+	// of what was served here (datadir.Directory.Life).
+	gone := []string{datadir.DataFile + ".wal", datadir.HostFile}
 	if !keepLedger {
 		gone = append(gone, datadir.LedgerFile+accounting.MarkSuffix)
 	}
@@ -238,7 +239,7 @@ func (x *restore) record(keptLedger bool) error {
 	defer l.Close()
 	text := "restored data and policies of the backup made at " + x.m.Made.Format(time.RFC3339)
 	if keptLedger {
-		text += "; the ledger stays"
+		text += accounting.LedgerStays
 	}
 	if err := l.Note(x.o.Accept.By, accounting.RestoreNote, text); err != nil {
 		return err

@@ -16,19 +16,42 @@ import (
 type precision []float64
 
 // share is the part of unit vectors that a residual keeps, Π (1−1/n_i) over B: the squared length
-// of the residual of one person, and the variance of a cell of noise (⊗ C_i).
+// of the residual of one person, and the variance of a cell of noise (⊗ C_i). Along dimensions of
+// ranges it is what the dearest cell costs.
 func (p Params) share(b Set) float64 {
-	return p.product(b, func(n float64) float64 { return 1 - 1/n })
+	return p.each(b, (Dimension).top)
 }
 
 // agreement returns K[S] = Σ_B w_B·Π over i in B of ([i in S] − 1/n_i), one dimension at a time. K
 // of all dimensions is what one person costs who comes or goes.
+//
+// Along a dimension of ranges the factor is an entry of G, top or less, and −low or more: with top
+// and −low in the place of 1−1/n and −1/n K[all] is what the dearest cell costs, and since the sum
+// is linear in each factor alone, no pair of cells has less than the least K.
 func (p Params) agreement(w precision) []float64 {
 	k := append([]float64(nil), w...)
 	for i, d := range p.Dims {
-		inv := 1 / float64(d.Size)
+		low, top := d.low(), d.top()
 		for s := range k {
 			if t := s | 1<<i; t != s {
+				k[s], k[t] = k[s]-low*k[t], k[s]+top*k[t]
+			}
+		}
+	}
+	return k
+}
+
+// kernelOf returns K of the w_B of which q is all that B has of the dimensions of ranges, without
+// the factors of these.
+func (p Params) kernelOf(w precision, ranged, q Set) []float64 {
+	k := make([]float64, len(w))
+	for s := range k {
+		k[s] = w[Set(s)&^ranged|q]
+	}
+	for i, d := range p.Dims {
+		inv := 1 / float64(d.Size)
+		for s := range k {
+			if t := s | 1<<i; t != s && !ranged.Has(i) {
 				k[s], k[t] = k[s]-inv*k[t], k[s]+(1-inv)*k[t]
 			}
 		}
@@ -40,18 +63,19 @@ func (p Params) agreement(w precision) []float64 {
 //
 //	c_S = Σ over B ⊇ S of w_B·Π over B without S of −1/n_i
 //
-// and the sum of their sizes, which is at least K[all].
+// and the sum of their sizes, which is at least K[all]. Along dimensions of ranges, i in S, the
+// square is by G_i, and there is no term for i outside of S.
 func (p Params) squares(w precision) (c []float64, size float64) {
 	c = append(c, w...)
 	for i, d := range p.Dims {
 		for s := range c {
-			if t := s | 1<<i; t != s {
+			if t := s | 1<<i; t != s && d.strategy() == nil {
 				c[s] -= c[t] / float64(d.Size)
 			}
 		}
 	}
-	for _, x := range c {
-		size += math.Abs(x)
+	for s, x := range c {
+		size += math.Abs(x) * p.each(Set(s), (Dimension).excess)
 	}
 	return c, size
 }
@@ -60,10 +84,10 @@ func (p Params) squares(w precision) (c []float64, size float64) {
 func (p Params) spread(k []float64) []float64 {
 	c := append([]float64(nil), k...)
 	for i, d := range p.Dims {
-		inv := 1 / float64(d.Size)
+		low, top := d.low(), d.top()
 		for s := range c {
 			if t := s | 1<<i; t != s {
-				c[s], c[t] = c[s]+c[t], (1-inv)*c[t]-inv*c[s]
+				c[s], c[t] = c[s]+c[t], top*c[t]-low*c[s]
 			}
 		}
 	}
@@ -93,13 +117,14 @@ func (p Params) allocation(sets []Set) precision {
 	return w
 }
 
-// aims is v_B·share(B) of every set: what 1/(2·w_B) adds to the weighted variance.
+// aims is v_B·share(B) of every set: what 1/(2·w_B) adds to the weighted variance. Along dimensions
+// of ranges that is the variance of an interval, the mean over all.
 func (p Params) aims() []float64 {
 	aim := make([]float64, 1<<len(p.Dims))
 	for _, m := range p.Workload {
 		own := p.varied(m.Set)
 		for b := range own.Subsets() {
-			aim[b] += m.Weight * p.share(b) * p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
+			aim[b] += m.Weight * p.each(b, (Dimension).spread) * p.each(own&^b, (Dimension).mean)
 		}
 	}
 	return aim

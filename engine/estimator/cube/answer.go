@@ -1,6 +1,9 @@
 package cube
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // Answer is a released cube: everything in it may be shown. It is immutable.
 type Answer struct {
@@ -56,8 +59,8 @@ func (a *Answer) Sum(s Set, weights []float64) (value, stdErr float64) {
 	a.c.weigh(s, weights, func(place int, g []float64) {
 		for j, x := range g {
 			value += x * a.residuals[place][j]
-			v += a.c.variance[place] * x * x
 		}
+		v = a.c.spreads2(v, place, g)
 	})
 	return value, math.Sqrt(v)
 }
@@ -66,11 +69,54 @@ func (a *Answer) Sum(s Set, weights []float64) (value, stdErr float64) {
 func (c *Cube) SumStdErr(s Set, weights []float64) float64 {
 	v := 0.0
 	c.weigh(s, weights, func(place int, g []float64) {
-		for _, x := range g {
-			v += c.variance[place] * x * x
-		}
+		v = c.spreads2(v, place, g)
 	})
 	return math.Sqrt(v)
+}
+
+// spreads2 adds to a variance that of a residual's cells times weights g: σ_B²·‖g‖², and along
+// dimensions of ranges the square by G⁺.
+func (c *Cube) spreads2(v float64, place int, g []float64) float64 {
+	with := g
+	for i := range c.sets[place].Dims() {
+		if s := c.ranges[i]; s != nil {
+			with = append([]float64(nil), with...)
+			times(c.axis(c.sets[place], i), s.inverse, with)
+		}
+	}
+	for j, x := range g {
+		v += c.variance[place] * x * with[j]
+	}
+	return v
+}
+
+// StdErrs are the standard deviations of the noise of the cells of a marginal that c answers, which
+// differ along dimensions of ranges alone.
+func (c *Cube) StdErrs(s Set) []float64 {
+	c.mustAnswer(s)
+	own := c.p.varied(s)
+	v := c.merge2(0, own)
+	for j, x := range v {
+		v[j] = math.Sqrt(x)
+	}
+	return v
+}
+
+// merge2 is merge of the variances of independent residuals.
+func (c *Cube) merge2(fixed, free Set) []float64 {
+	if free == 0 {
+		return []float64{c.variance[c.place[fixed]]}
+	}
+	i := bits.Len32(uint32(free)) - 1 // the last dimension is the fastest
+	n := c.p.Dims[i].Size
+	with, without := c.merge2(fixed|1<<i, free&^(1<<i)), c.merge2(fixed, free&^(1<<i))
+	out := make([]float64, 0, len(with)*n)
+	for j := range with {
+		for v := range n {
+			out = append(out, with[j]*c.p.Dims[i].at(v)+without[j]/float64(n*n))
+		}
+	}
+	return out
 }
 
 // weigh hands over what weights of the cells of s give each residual.

@@ -17,7 +17,16 @@ import (
 func dims(sizes ...int) []Dimension {
 	var d []Dimension
 	for i, n := range sizes {
-		d = append(d, Dimension{string(rune('a' + i)), n})
+		d = append(d, Dimension{Name: string(rune('a' + i)), Size: n})
+	}
+	return d
+}
+
+// ordered are dims, those of s measured for ranges.
+func ordered(s Set, sizes ...int) []Dimension {
+	d := dims(sizes...)
+	for i := range s.Dims() {
+		d[i].Ranges = true
 	}
 	return d
 }
@@ -41,6 +50,8 @@ func small(t *testing.T) map[string]*Cube {
 		"weighted":     {Dims: dims(3, 4, 2), Workload: weighted},
 		"total":        {Dims: dims(3, 2), Workload: []Marginal{{0, 1}}},
 		"with a point": {Dims: dims(3, 1, 4), Workload: Ways(3, 3)},
+		"ranges":       {Dims: ordered(Of(2), 3, 2, 4), Workload: Ways(3, 2)},
+		"all ranges":   {Dims: ordered(Of(0, 1), 5, 3, 1), Workload: Ways(3, 3)},
 	} {
 		for _, r := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 			p.Rho, p.Relation = 0.02, r
@@ -106,6 +117,19 @@ func centring(n int) *mat.Dense {
 	return m
 }
 
+// measured is C_i, or T′ of a dimension of ranges.
+func (c *Cube) measured(i int) *mat.Dense {
+	s := c.ranges[i]
+	if s == nil {
+		return centring(c.p.Dims[i].Size)
+	}
+	m := mat.NewDense(s.n, s.n, nil)
+	for at, x := range s.t {
+		m.Set(at/s.n, at%s.n, float64(x)/(1<<rangeBits))
+	}
+	return m
+}
+
 // covariance of a marginal by explicit matrices: with the noise of all residuals' covariances put
 // together as an information matrix on the cells of all dimensions, the marginal's is that of the
 // best linear unbiased estimate.
@@ -115,12 +139,12 @@ func (c *Cube) covariance(s Set) *mat.Dense {
 	for i, b := range c.sets {
 		r := c.kron(func(i, n int) mat.Matrix {
 			if b.Has(i) {
-				return centring(n)
+				return c.measured(i)
 			}
 			return constant(1, n, 1)
 		})
 		var part mat.Dense
-		part.Mul(r.T(), r) // the pseudo-inverse of a projection is the projection
+		part.Mul(r.T(), r) // of independent noise; the pseudo-inverse of a projection is the projection
 		part.Scale(1/c.variance[i], &part)
 		information.Add(information, &part)
 	}
@@ -188,7 +212,7 @@ func TestVariancesAreThoseOfTheMatrices(t *testing.T) {
 			variance, effect := c.drawn(m.Set)
 			cells := c.Size(m.Set)
 			for i := range cells {
-				near(t, name+" cell", c.StdErr(m.Set)*c.StdErr(m.Set), want.At(i, i))
+				near(t, name+" cell", math.Pow(c.StdErrs(m.Set)[i], 2), want.At(i, i))
 				for j := range cells {
 					got := 0.0
 					for d, v := range variance {
@@ -199,6 +223,7 @@ func TestVariancesAreThoseOfTheMatrices(t *testing.T) {
 					}
 				}
 			}
+			near(t, name+" cells", c.StdErr(m.Set)*c.StdErr(m.Set)*float64(cells), mat.Trace(want))
 			w := randoms(r, cells)
 			_, got := a.Sum(m.Set, w)
 			near(t, name+" sum", got*got, quadratic(want, w))

@@ -21,11 +21,15 @@ type Cube struct {
 	w     precision
 	k     []float64 // agreement of w
 	// squares of w, and the sum of their sizes
-	squares []float64
-	size    float64
-	noise   []*big.Int // variance of a cell of a residual times Π n_i, in units of Unit
+	squares  []float64
+	size     float64
+	ranges   []*strategy // by dimension, nil of those that are not measured for ranges
+	long     float64     // the values of these together
+	cheapest float64     // what one row in the cell costs where that is the least
+	within   [][]float64 // see kernel; by the sets of these dimensions, nil where there are none
+	noise    []*big.Int  // variance of a cell of a residual times Π n_i, in units of Unit
 	// variance of the noise before it is centred, in persons or rows: the residual's covariance is
-	// that times ⊗ C_i
+	// that times ⊗ C_i, G_i⁺ along dimensions of ranges
 	variance []float64
 }
 
@@ -50,6 +54,7 @@ func New(p Params) (*Cube, error) {
 	for i, b := range sets {
 		c.place[b] = i
 	}
+	c.setRanges()
 	c.setNoise()
 	for _, b := range sets {
 		if c.over(b) == b {
@@ -59,13 +64,37 @@ func New(p Params) (*Cube, error) {
 	return c, nil
 }
 
+// setRanges prepares what dimensions of ranges need.
+func (c *Cube) setRanges() {
+	ranged := Set(0)
+	c.cheapest = c.k[c.p.all()]
+	for i, d := range c.p.Dims {
+		s := d.strategy()
+		if c.ranges = append(c.ranges, s); s != nil {
+			ranged |= 1 << i
+			c.long += float64(s.n)
+		}
+	}
+	if ranged == 0 {
+		return
+	}
+	c.cheapest = 0
+	for _, b := range c.sets {
+		c.cheapest += (1 - 0x1p-40) * c.w[b] * c.p.each(b, (Dimension).least) // less than rounding makes of it
+	}
+	c.within = make([][]float64, ranged+1)
+	for q := range ranged.Subsets() {
+		c.within[q] = c.p.kernelOf(c.w, ranged, q)
+	}
+}
+
 // setNoise computes the variances for the cube's number of rows.
 func (c *Cube) setNoise() {
 	c.noise, c.variance = nil, nil
 	for i, b := range c.sets {
 		c.noise = append(c.noise, c.sigma2(b))
 		v, _ := new(big.Float).SetInt(c.noise[i]).Float64()
-		scale := c.p.product(b, func(n float64) float64 { return n }) * float64(c.Unit())
+		scale := c.p.each(b, func(d Dimension) float64 { return float64(d.scale()) }) * float64(c.Unit())
 		c.variance = append(c.variance, v/scale/scale)
 	}
 }
@@ -102,7 +131,7 @@ func (c *Cube) over(b Set) Set {
 func (c *Cube) sigma2(b Set) *big.Int {
 	scale := big.NewInt(c.Unit() * max(1, c.p.Rows))
 	for i := range b.Dims() {
-		scale.Mul(scale, big.NewInt(int64(c.p.Dims[i].Size)))
+		scale.Mul(scale, big.NewInt(c.p.Dims[i].scale()))
 	}
 	return scalar.Sigma2(scale.Mul(scale, scale), 1, c.w[b])
 }
@@ -149,6 +178,9 @@ func (c *Cube) Steps() []estimator.Step {
 		Name: "cube", Mechanism: estimator.DiscreteGaussian, Use: fmt.Sprintf("residuals of %d tables", len(c.sets)),
 		Sensitivity: "weighted l2 of one row", Queries: int(c.Cells()), Rho: c.p.Rho,
 	}
+	if c.within != nil {
+		s.Use += ", along " + (Set(len(c.within)) - 1).names(c.p.Dims) + " for ranges"
+	}
 	if c.p.Rows > 0 {
 		s.Sensitivity = fmt.Sprintf("weighted l2 of %d rows in one cell", c.p.Rows)
 	}
@@ -161,11 +193,13 @@ func (c *Cube) Answers(s Set) bool { return s>>len(c.p.Dims) == 0 && c.place[c.p
 // StdErr is the standard deviation of the noise of each cell of a marginal that c answers:
 //
 //	√(Σ over B ⊆ A of σ_B²·Π over B of (1−1/n_i)·Π over A without B of 1/n_i²)
+//
+// Along dimensions of ranges cells differ, and it is the root of the mean variance: see StdErrs.
 func (c *Cube) StdErr(s Set) float64 {
 	c.mustAnswer(s)
 	v, own := 0.0, c.p.varied(s)
 	for b := range own.Subsets() {
-		v += c.variance[c.place[b]] * c.p.share(b) * c.p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
+		v += c.variance[c.place[b]] * c.p.each(b, (Dimension).cell) * c.p.product(own&^b, func(n float64) float64 { return 1 / (n * n) })
 	}
 	return math.Sqrt(v)
 }
@@ -174,7 +208,7 @@ func (c *Cube) StdErr(s Set) float64 {
 //
 //	√(Σ over B ⊆ A of σ_B²·Π over B of (Σf² − (Σf)²/n_i)·Π over A without B of (Σf/n_i)²)
 //
-// where f are the weights of dimension i.
+// where f are the weights of dimension i; fᵀG⁺f along dimensions of ranges.
 func (c *Cube) FilterStdErr(s Set, weights [][]float64) float64 {
 	c.mustWeigh(s, weights)
 	own := c.p.varied(s)
@@ -183,14 +217,11 @@ func (c *Cube) FilterStdErr(s Set, weights [][]float64) float64 {
 	at := 0
 	for i := range s.Dims() {
 		n := float64(c.p.Dims[i].Size)
-		sum, squares := 0.0, 0.0
+		sum := 0.0
 		for _, f := range weights[at] {
 			sum += f
 		}
-		for _, f := range weights[at] {
-			squares += (f - sum/n) * (f - sum/n)
-		}
-		spread[i], mean[i] = squares, sum/n*sum/n
+		spread[i], mean[i] = c.p.Dims[i].squared(weights[at]), sum/n*sum/n
 		if !own.Has(i) {
 			outside *= mean[i]
 		}

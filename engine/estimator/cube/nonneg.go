@@ -38,10 +38,10 @@ const (
 // that are lifted have less noise, and a bias.
 //
 // Nearest: least Σ over B of ‖r_B − released r_B‖²/g_B for the total as it was released, g_B the
-// variance of r_B times a power of fitStiff. It is solved by alternating directions: the tables are
-// those of some residuals, and they are not negative, in turn. Each residual has a closed form,
-// since those of different sets are orthogonal in every table, and spreading r_B over A multiplies
-// its squared length by Π over A without B of 1/n_i.
+// variance of r_B, the mean one along dimensions of ranges, times a power of fitStiff. It is solved
+// by alternating directions: the tables are those of some residuals, and they are not negative, in
+// turn. Each residual has a closed form, since those of different sets are orthogonal in every
+// table, and spreading r_B over A multiplies its squared length by Π over A without B of 1/n_i.
 //
 // The multipliers λ ≥ 0 of the cells give residuals r_B = released + g_B·Σ_A E_ABᵀλ_A, E_AB the
 // spreading. The rounds end where no cell of their tables is further from what the optimum asks, to
@@ -92,7 +92,7 @@ func newFitting(a *Answer) *fitting {
 		f.residuals = append(f.residuals, make([]float64, len(a.residuals[i])))
 		length, above := c.spreads(b)
 		f.length = append(f.length, length)
-		f.give = append(f.give, c.variance[i]*math.Pow(fitStiff, float64(above)))
+		f.give = append(f.give, c.variance[i]*c.p.each(b, (Dimension).widened)*math.Pow(fitStiff, float64(above)))
 		if i > 0 {
 			least, most = min(least, f.give[i]*length), max(most, f.give[i]*length)
 		}

@@ -11,6 +11,9 @@ import (
 type Dimension struct {
 	Name string // for messages
 	Size int    // number of values, at least 1
+	// Ranges says that the values have an order, and that sums over intervals of them are wanted:
+	// the noise along the dimension is such that these have little. See strategy.
+	Ranges bool `json:",omitempty"`
 }
 
 // Marginal is a table that is wanted.
@@ -70,6 +73,9 @@ func (p Params) check() error {
 	for _, d := range p.Dims {
 		if d.Size < 1 || d.Size > MaxCells {
 			return fmt.Errorf("cube: want 1 to %d values of %s, have %d", MaxCells, d.Name, d.Size)
+		}
+		if d.Ranges && d.Size > MaxRanges {
+			return fmt.Errorf("cube: want 1 to %d values of %s for ranges, have %d", MaxRanges, d.Name, d.Size)
 		}
 	}
 	return p.checkWorkload()

@@ -86,7 +86,8 @@ func (c *Cube) marginals(t Tables) [][]int64 {
 // measure is one residual with noise.
 //
 // The integers q may pass 64 bits, so q is computed of the upper and of the lower 32 bits of the
-// table apart: each has |q| ≤ 2^32·Π 2(n_i−1) ≤ 2^62, by checkSize.
+// table apart: each has |q| ≤ 2^32·Π 2(n_i−1) ≤ 2^62, by checkSize. Along dimensions of ranges it
+// is of T, and what is read back is G⁺T′ᵀ times that, of covariance G⁺.
 func (c *Cube) measure(n noise.Noiser, b Set, table []int64, sigma2 *big.Int) []float64 {
 	hi, lo := make([]int64, len(table)), make([]int64, len(table))
 	for j, x := range table {
@@ -95,16 +96,26 @@ func (c *Cube) measure(n noise.Noiser, b Set, table []int64, sigma2 *big.Int) []
 	out := make([]float64, len(table))
 	for i := range b.Dims() {
 		a := c.axis(b, i)
+		if s := c.ranges[i]; s != nil {
+			times(a, s.t, hi)
+			times(a, s.t, lo)
+			continue
+		}
 		a.centreTimes(hi)
 		a.centreTimes(lo)
 	}
-	scale := float64(len(table)) * float64(c.Unit())
+	scale := c.p.each(b, func(d Dimension) float64 { return float64(d.scale()) }) * float64(c.Unit())
 	d := newDraw(n, sigma2)
 	for j := range out {
 		out[j] = d.of(hi[j], lo[j]) / scale
 	}
 	for i := range b.Dims() {
-		c.axis(b, i).centre(out)
+		a := c.axis(b, i)
+		if s := c.ranges[i]; s != nil {
+			times(a, s.back, out)
+			continue
+		}
+		a.centre(out)
 	}
 	return out
 }

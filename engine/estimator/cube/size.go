@@ -22,6 +22,17 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("cube: %.0f cells, of which at most %.0f are kept: %s", e.Cells, e.Limit, remedy)
 }
 
+// TooLong refuses a table whose residual's whole numbers might pass what Release computes with.
+type TooLong struct {
+	Of      string  // the names of its dimensions
+	Product float64 // over them of 2(n−1), or of more where they are measured for ranges
+}
+
+// Error implements error.
+func (e *TooLong) Error() string {
+	return fmt.Sprintf("cube: the marginal by (%s) has too many dimensions: the product of 2(n−1) over their sizes, more for ranges, is at most 2^30, not %.3g", e.Of, e.Product)
+}
+
 // closure returns the sets whose residuals the workload needs, those of fewer dimensions first.
 // Residuals along a dimension of one value are 0 and left out.
 func (p Params) closure() []Set {
@@ -68,8 +79,8 @@ func (p Params) checkSize(sets []Set) error {
 		return p.tooLarge(total, limit, by)
 	}
 	for _, s := range sets {
-		if most := p.product(s, func(n float64) float64 { return 2 * (n - 1) }); most > 1<<30 {
-			return fmt.Errorf("cube: the marginal by (%s) has too many dimensions: the product of 2(n−1) over their sizes is at most 2^30, not %.3g", s.names(p.Dims), most)
+		if most := p.each(s, (Dimension).reach); most > 1<<30 {
+			return &TooLong{Of: s.names(p.Dims), Product: most}
 		}
 	}
 	return nil
@@ -89,6 +100,15 @@ func (p Params) tooLarge(total, limit float64, by []float64) error {
 		e.To = int(to)
 	}
 	return e
+}
+
+// each multiplies a function of a set's dimensions.
+func (p Params) each(s Set, f func(Dimension) float64) float64 {
+	x := 1.0
+	for i := range s.Dims() {
+		x *= f(p.Dims[i])
+	}
+	return x
 }
 
 // product multiplies a function of the sizes of a set's dimensions.

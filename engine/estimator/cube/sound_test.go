@@ -73,8 +73,11 @@ func atMostRho(t *testing.T, name string, c *Cube, loss *big.Rat, least float64)
 func TestLossIsTheLargestOfAllMoves(t *testing.T) {
 	for name, c := range small(t) {
 		least := 0.95
-		if len(c.p.Workload) == 1 {
+		switch {
+		case len(c.p.Workload) == 1:
 			least = 0.9
+		case c.long > 0 && c.p.Relation == estimator.ReplaceOne:
+			least = 0.8 // the furthest cells are not the dearest ones
 		}
 		atMostRho(t, name, c, c.worst(t, c.everyone()), least)
 		if c.Loss().Rho.Float() < c.p.Rho {
@@ -105,7 +108,8 @@ func severalRows(t *testing.T) []*Cube {
 	for _, r := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
 		for _, rows := range []int64{1, 5, 1000} {
 			for _, ways := range []int{1, 2, 3} {
-				cubes = append(cubes, build(t, Params{Dims: dims(3, 2, 4), Workload: Ways(3, ways), Rho: 0.3, Relation: r, Rows: rows}))
+				cubes = append(cubes, build(t, Params{Dims: dims(3, 2, 4), Workload: Ways(3, ways), Rho: 0.3, Relation: r, Rows: rows}),
+					build(t, Params{Dims: ordered(Of(0, 2), 3, 2, 4), Workload: Ways(3, ways), Rho: 0.3, Relation: r, Rows: rows}))
 			}
 		}
 	}
@@ -154,8 +158,12 @@ func TestPersonsOfManyRowsLoseNoMore(t *testing.T) {
 func TestPersonsOfSignedNumbersLoseNoMore(t *testing.T) {
 	r := rand.New(stattest.Source(t, "signed"))
 	for _, relation := range []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne} {
-		for _, ways := range []int{1, 2, 3} {
-			c := build(t, Params{Dims: dims(3, 2, 4), Workload: Ways(3, ways), Rho: 0.3, Relation: relation, Rows: 300, Signed: true})
+		for _, ways := range []int{1, 2, 3, -3} {
+			d := dims(3, 2, 4)
+			if ways < 0 {
+				d, ways = ordered(Of(2), 3, 2, 4), -ways
+			}
+			c := build(t, Params{Dims: d, Workload: Ways(3, ways), Rho: 0.3, Relation: relation, Rows: 300, Signed: true})
 			points := c.points()
 			hostile := [][]Entry{{{points[5], 300}}, {{points[5], -300}}, {{points[0], 1 << 62}, {points[9], -1 << 62}}, {}}
 			for i, at := range points { // its tables of fewer dimensions are 0, but for the first one

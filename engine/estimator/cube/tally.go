@@ -44,10 +44,11 @@ func (c *Cube) Tally(t Tables, person []Entry) {
 }
 
 // Length is what a person's vector costs, as the number of rows in one cell that cost the same. It
-// is a function of the person's rows alone.
+// is a function of the person's rows alone. Along dimensions of ranges cells differ, and it is that
+// of the cheapest one, so that no row is shorter than 1.
 func (c *Cube) Length(person []Entry) float64 {
 	cost, _ := c.length2(person, c.rows(person))
-	return math.Sqrt(max(0, cost) / c.k[c.p.all()])
+	return math.Sqrt(max(0, cost) / c.cheapest)
 }
 
 // rows are a person's entries as they count.
@@ -100,12 +101,12 @@ func (c *Cube) length2(person []Entry, y []float64) (cost, slack float64) {
 	for _, x := range y {
 		total += math.Abs(x)
 	}
-	if m*m > float64(c.Cells()) {
+	if m*m > float64(c.Cells())*max(1, c.long) {
 		cost = c.byTables(person, y)
 	} else {
 		cost = c.byPairs(person, y)
 	}
-	return cost, (m + 64 + float64(len(c.squares))) * 0x1p-50 * total * total * c.size
+	return cost, (m + 64 + c.long + float64(len(c.squares))) * 0x1p-50 * total * total * c.size
 }
 
 // byPairs is Σ y_a·y_b·K[S], in time in proportion to the square of the number of entries.
@@ -115,7 +116,7 @@ func (c *Cube) byPairs(person []Entry, y []float64) float64 {
 		row := 0.0
 		for j, z := range y {
 			if z != 0 {
-				row += z * c.k[c.agree(person[i].Values, person[j].Values)]
+				row += z * c.kernel(person[i].Values, person[j].Values)
 			}
 		}
 		cost += x * row
@@ -123,7 +124,33 @@ func (c *Cube) byPairs(person []Entry, y []float64) float64 {
 	return cost
 }
 
-// byTables is Σ_S c_S·‖M_S y‖², in time in proportion to the cells of all sets.
+// kernel is what a pair of cells has of the cost, K[S]; with dimensions of ranges R it is
+//
+//	Σ over Q ⊆ R of K_Q[S]·Π over i in Q of G_i[a_i, b_i]
+//
+// K_Q being K of the w_B of which Q is all that B has of R.
+func (c *Cube) kernel(a, b []int) float64 {
+	s := c.agree(a, b)
+	if c.within == nil {
+		return c.k[s]
+	}
+	sum := 0.0
+	for q, k := range c.within {
+		if k == nil {
+			continue
+		}
+		x := k[s]
+		for i := range Set(q).Dims() {
+			r := c.ranges[i]
+			x *= r.g[a[i]*r.n+b[i]]
+		}
+		sum += x
+	}
+	return sum
+}
+
+// byTables is Σ_S c_S·‖M_S y‖², in time in proportion to the cells of all sets, times the values of
+// dimensions of ranges.
 func (c *Cube) byTables(person []Entry, y []float64) float64 {
 	cost := 0.0
 	for _, s := range c.sets {
@@ -131,9 +158,15 @@ func (c *Cube) byTables(person []Entry, y []float64) float64 {
 		for i, x := range y {
 			table[c.cell(s, person[i].Values)] += x
 		}
-		square := 0.0
-		for _, x := range table {
-			square += x * x
+		with, square := table, 0.0
+		for i := range s.Dims() {
+			if r := c.ranges[i]; r != nil {
+				with = append([]float64(nil), with...)
+				times(c.axis(s, i), r.g, with)
+			}
+		}
+		for j, x := range table {
+			square += x * with[j]
 		}
 		cost += c.squares[s] * square
 	}

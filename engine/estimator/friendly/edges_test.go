@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/internal/stattest"
@@ -62,7 +63,7 @@ func TestBadParametersAreNamed(t *testing.T) {
 		"slack 0":        func(p *Params) { p.Delta = 0 },
 		"slack NaN":      func(p *Params) { p.Delta = nan },
 		"slack 1":        func(p *Params) { p.Delta = 1 },
-		"slack tiny":     func(p *Params) { p.Delta = 1e-200 },
+		"slack tiny":     func(p *Params) { p.Delta = privacy.LeastFailure * 0.99 },
 		"spreads":        func(p *Params) { p.Sigma = []float64{1, 2} },
 		"spread 0":       func(p *Params) { p.Sigma = []float64{0} },
 		"spread NaN":     func(p *Params) { p.Sigma = []float64{nan} },

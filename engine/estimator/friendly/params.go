@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
 )
@@ -12,7 +13,8 @@ import (
 type Params struct {
 	estimator.Params
 	Dim int // 1 to 2^20
-	// total-variation slack that a release may have (privacy.Loss.DeltaTV), 1e-20 to 0.1
+	// total-variation slack that a release may have (privacy.Loss.DeltaTV), from
+	// privacy.LeastFailure to 0.1
 	Delta float64
 	// declared spreads of persons' vectors, one for each coordinate or one for all, in values; nil:
 	// they are learnt
@@ -33,8 +35,8 @@ func (p Params) check() error {
 	switch {
 	case p.Dim < 1 || p.Dim > maxDim:
 		return fmt.Errorf("friendly: want a dimension from 1 to %d, have %d", maxDim, p.Dim)
-	case !(p.Delta >= 1e-20) || p.Delta > 0.1:
-		return fmt.Errorf("friendly: want a slack from 1e-20 to 0.1, have %v", p.Delta)
+	case !(p.Delta >= privacy.LeastFailure) || p.Delta > 0.1:
+		return fmt.Errorf("friendly: want a slack from %v to 0.1, have %v", privacy.LeastFailure, p.Delta)
 	case !measure(p.SigmaMin) || !measure(p.SigmaMax):
 		return fmt.Errorf("friendly: want finite bounds on spreads > 0")
 	case p.SigmaMin > 0 && p.SigmaMax > 0 && p.SigmaMin > p.SigmaMax:

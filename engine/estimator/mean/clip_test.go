@@ -27,7 +27,7 @@ func skewed(t *testing.T, n int) (columns [][]int64, total float64) {
 // TestIntervalsAllowForTheClip asks means and sums of skewed values without declared bounds:
 // intervals hold the exact answer, and would not without what they allow for the clip.
 func TestIntervalsAllowForTheClip(t *testing.T) {
-	const runs, persons, level = 150, 1500, 0.95
+	const runs, persons, level = 400, 1500, 0.95
 	columns, total := skewed(t, persons)
 	in := estimator.Input{Persons: persons, Columns: columns}
 	grid := estimator.Grid{Step: 0.01, Decimal: true, Scale: 2, Lo: -estimator.MaxUnits, Hi: estimator.MaxUnits}

@@ -14,12 +14,12 @@ import (
 // sum adds the persons' totals, each clipped to an interval that holds 0.
 type sum struct {
 	p      estimator.Params
-	sign   interval        // of a total's public range
-	bound  interval        // the clip when declared
-	search clipping.Search // when the clip is searched for
-	finer  clipping.Finer  // the same
-	share  float64         // loss of the sum itself, of finer counts too
-	rest   float64         // that of the sum after finer counts
+	sign   interval       // of a total's public range
+	bound  interval       // the clip when declared
+	search clipping.Twice // when the clip is searched for
+	finer  clipping.Finer // the same
+	share  float64        // loss of the sum itself, of finer counts too
+	rest   float64        // that of the sum after finer counts
 }
 
 // NewSum returns the private sum over rows. Columns: Rows, Sum.
@@ -39,9 +39,10 @@ type sum struct {
 //	                                         TooFew when no total stands out from the histogram's noise, or when what does
 //	                                         says next to nothing of the whole
 //
-// Where many persons stand out of the histogram on the one side that values may be on, a part of
-// ρ₃, 0.06ρ, is for a second one about the clip, of eighths of an octave (clipping.Finer), and
-// 0.59ρ for the sum.
+// Where values may be on one side only, the histogram is released with 0.15ρ, and with 0.2ρ again
+// where it shows few persons (clipping.Twice); where it shows many, ρ₃ = 0.85ρ. Where many stand
+// out about the clip there, a part of ρ₃, 0.06ρ, is for counts by eighths of an octave
+// (clipping.Finer), and the rest for the sum.
 //
 // Pure: Lap_Z(Δ/ε₃) in place of Gaussian noise, the histogram with Laplace noise; the same shares,
 // of ε.
@@ -63,14 +64,11 @@ func NewSum(p estimator.Params) (estimator.Estimator, error) {
 		return sum{p: p, bound: declaredTotal(p, 0), share: p.Loss()}, nil
 	}
 	lo, hi := scalar.Range(p)
-	parts := scalar.Split(p.Loss(), clipping.Share, clipping.FinerShare, 1-clipping.Share-clipping.FinerShare)
+	finer, rest := clipping.Rest(p)
 	ends := interval{lo, hi}.clip(estimator.MaxUnits)
-	s := sum{
-		p: p, sign: interval{lo, hi}, share: parts[1] + parts[2], rest: parts[2],
-		search: clipping.NewSearch(p, parts[0], ends.lo, ends.hi),
-	}
+	s := sum{p: p, sign: interval{lo, hi}, share: finer + rest, rest: rest, search: clipping.NewTwice(p, ends.lo, ends.hi)}
 	if lo >= 0 || hi <= 0 {
-		s.finer = clipping.NewFiner(p, parts[1])
+		s.finer = clipping.NewFiner(p, finer)
 	}
 	return s, nil
 }
@@ -121,7 +119,7 @@ func (s sum) Exchange() float64 {
 	if s.declared() {
 		return ratio * ratio
 	}
-	return clipping.Exchange(ratio * ratio)
+	return s.search.Exchange(ratio * ratio)
 }
 
 // declared reports whether the clip is declared.
@@ -180,10 +178,11 @@ func (s sum) Steps() []estimator.Step {
 	if s.sign.clip(1).moves(s.p.Relation) > 1 {
 		step.Sensitivity = lengthOfClip
 	}
+	steps := s.search.Steps("clip")
 	if !s.finer.Ready() {
-		return []estimator.Step{s.search.Step("clip"), s.noise(s.sign.clip(1)).Step(step)}
+		return append(steps, s.noise(s.sign.clip(1)).Step(step))
 	}
-	return []estimator.Step{s.search.Step("clip"), s.finer.Step("clip, finer"), s.after().noise(s.sign.clip(1)).Step(step)}
+	return append(steps, s.finer.Step("clip, finer"), s.after().noise(s.sign.clip(1)).Step(step))
 }
 
 // after is the estimator after finer counts, which have a part of the sum's loss.
@@ -217,7 +216,9 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		return scalar.Hidden(scalar.Scale(s.p.Grid, hidden.Of(n, clipped(rows, totals, s.bound))), hidden, scalar.Scale(s.p.Grid, 1))
 	}
 	scale := func(steps float64) float64 { return scalar.Scale(s.p.Grid, steps) }
-	choice, ok := s.search.Release(n, histogram(rows, totals), in.Groups).Choose(s.spread(), scale(1))
+	counts, spared := s.search.Release(n, histogram(rows, totals), in.Groups)
+	s.share, s.rest = s.share+spared, s.rest+spared
+	choice, ok := counts.Choose(s.spread(), scale(1))
 	if !ok {
 		return scalar.TooFew(1, 2*s.search.Persons())
 	}

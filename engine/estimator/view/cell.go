@@ -20,7 +20,7 @@ type Cell struct {
 func (r released) put(e estimator.Estimate, c, at int) {
 	copy(e.Values[at:], []float64{r.fit[c], r.raw[c], r.near, r.wide, r.clip})
 	for i := range 2 {
-		e.StdErr[at+i] = r.stdErr
+		e.StdErr[at+i] = r.stdErrs[c]
 	}
 }
 

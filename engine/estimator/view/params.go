@@ -21,7 +21,7 @@ type Measure struct {
 type Params struct {
 	Rho      float64
 	Relation estimator.Relation
-	Dims     []cube.Dimension
+	Dims     []cube.Dimension // in their order, where they are for ranges
 	// Sets are the marginals that are asked for; those of up to Ways dimensions where it is nil.
 	Sets     []cube.Set
 	Ways     int

@@ -19,7 +19,6 @@ type persons struct {
 func (p persons) each(unit float64, visit func([]cube.Entry)) {
 	var entries []cube.Entry // of which those used are the person's
 	used := 0
-	x := make([]int64, p.width)
 	add := func(cell int, x int64) {
 		if x == 0 {
 			return
@@ -38,29 +37,14 @@ func (p persons) each(unit float64, visit func([]cube.Entry)) {
 		chunk := &p.block.Chunks[c]
 		for i := range chunk.Persons {
 			used = 0
-			if chunk.Packed != nil {
-				chunk.EachGroup(i, x, func(g int, x []int64) { add(g, x[p.column]) })
-			} else {
-				p.plain(block.Person{Chunk: chunk, I: i}, add)
-			}
+			block.Person{Chunk: chunk, I: i}.Each(func(at int, x int64) {
+				if at%p.width == p.column {
+					add(at/p.width, x)
+				}
+			})
 			if used > 0 {
 				visit(entries[:used])
 			}
 		}
-	}
-}
-
-// plain reads a person of a chunk that is not packed.
-func (p persons) plain(of block.Person, add func(cell int, x int64)) {
-	index, values := of.Entries()
-	for e, j := range index {
-		if int(j)%p.width != p.column {
-			continue
-		}
-		v := int64(1)
-		if values != nil {
-			v = values[e]
-		}
-		add(int(j)/p.width, v)
 	}
 }

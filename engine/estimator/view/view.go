@@ -178,10 +178,9 @@ func (v view) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 
 // released is what is released of a measure.
 type released struct {
-	raw, fit   []float64
-	stdErr     float64
-	near, wide float64
-	clip       float64
+	raw, fit, stdErrs []float64
+	near, wide        float64
+	clip              float64
 }
 
 // release releases one measure.
@@ -195,8 +194,8 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 		}
 		c, unit = m.clipped(clip)
 		for _, l := range losses {
-			out.near += l.Weight * l.Near
-			out.wide += l.Weight * (l.Wide + 2*l.Spread)
+			out.near += l.Weight * (l.Near + ofRows(l.Near, l.Heavy, someLight)) / 2
+			out.wide += l.Weight * ofRows(l.Wide+2*l.Spread, l.Heavy, leastLight)
 		}
 		out.wide, out.clip = within(out.wide-out.near), clip
 		out.near = within(out.near)
@@ -205,12 +204,36 @@ func (m measure) release(n noise.Noiser, p persons, all cube.Set) (released, boo
 	p.each(unit, func(e []cube.Entry) { c.Tally(t, e) })
 	a := c.Release(n, t)
 	scale := m.scaled(unit) * (1 + out.near)
-	out.raw, out.stdErr = times(a.Marginal(all), scale), scale*c.StdErr(all)
+	out.raw, out.stdErrs = times(a.Marginal(all), scale), times(c.StdErrs(all), scale)
 	if out.fit = out.raw; !m.signed {
 		whole, _ := a.NonNegative()
 		out.fit = times(whole.Marginal(all), scale)
 	}
 	return out, true
+}
+
+// Lengths are told of, and rows are what is lost. A person's rows are in proportion to the length
+// where they are in one cell, and to its square where each is in another: who is shortened has then
+// a larger part of all rows than of all lengths. The answer is taken to be half way between, and
+// the interval to reach to squares.
+//
+// someLight and leastLight are what the others have of the rows that they would have at the clip,
+// for their lengths.
+const (
+	someLight, leastLight = 0.8, 0.6
+	// mostLonger is how many times as long as the clip somebody is taken to be.
+	mostLonger = 4
+)
+
+// ofRows returns the share of rows that is lost, of what is left, where rows go by the squares of
+// lengths, of which a share is lost: heavy is the part, of what is left, of those who are longer
+// than the clip.
+func ofRows(share, heavy, light float64) float64 {
+	if !(share > 0 && heavy > 0) {
+		return share
+	}
+	longer := min(1+share/heavy, mostLonger)
+	return share * longer / (light*(1-heavy) + heavy*longer)
 }
 
 // mostMore is the largest share that is told of what a clip may have taken: more says nothing.
@@ -246,6 +269,9 @@ func StdErrs(p Params, at int, clip, near float64) (func(weights []float64) floa
 	}
 	return func(weights []float64) float64 { return m.scaled(unit) * (1 + near) * c.SumStdErr(v.all(), weights) }, nil
 }
+
+// Scaled is a number of rows, or of steps of a sum, as measure at shows it.
+func Scaled(p Params, at int, x float64) float64 { return measure{Measure: p.Measures[at]}.scaled(x) }
 
 // scaled is a number of rows, or of steps of a sum, as it is shown.
 func (m measure) scaled(x float64) float64 {

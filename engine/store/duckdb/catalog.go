@@ -69,7 +69,9 @@ func (s *Store) listing(ctx context.Context) (*listing, error) {
 			return nil
 		}
 		err := keeper.within(ctx, func() (err error) {
-			l, err = keeper.listing(ctx, s.in)
+			if l, err = keeper.listing(ctx, s.in); err == nil {
+				l.attach(&s.sources)
+			}
 			return err
 		})
 		if err == nil {
@@ -78,6 +80,18 @@ func (s *Store) listing(ctx context.Context) (*listing, error) {
 		return err
 	})
 	return l, classify(ctx, err)
+}
+
+// attach makes tables of the views over files of others. The listing is nobody else's yet.
+func (l *listing) attach(s *sources) {
+	for schema, list := range l.tables {
+		for i, t := range list {
+			if a := s.live(t.Ref); a != nil && t.View {
+				t.View, t.Source, t.Promise = false, a.Kind, s.promise(a)
+				l.tables[schema][i], l.byRef[t.Ref] = t, t
+			}
+		}
+	}
 }
 
 // Schemas implements store.Store.

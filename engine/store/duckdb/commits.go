@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"scrim/engine/lake"
 	"scrim/engine/store"
 )
 
@@ -84,7 +85,11 @@ func (s *Store) Versions(ctx context.Context, refs ...store.TableRef) ([]string,
 		return nil, err
 	}
 	if now := s.commits.now.Load(); now != nil {
-		return now.of(refs), ctx.Err()
+		versions, err := s.sources.versions(ctx, now.of(refs), refs, func(a *attached) (*lake.Pin, error) { return s.pin(ctx, a) }, nil)
+		if err != nil {
+			return nil, err
+		}
+		return versions, ctx.Err()
 	}
 	snap, err := s.Snapshot(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package duckdb keeps the tables in a DuckDB file. It is the one package that imports the driver,
-// and it imports only packages store and spill of ours.
+// and it imports only packages store, spill and lake of ours.
 //
 //	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as columns or as Go values
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk; temporary tables of its own
@@ -13,8 +13,9 @@
 // # Invariants
 //
 //   - Before the first statement of anybody else, the configuration is locked: no access to files
-//     but the database's own, no extensions, no settings. Every connection of the process shares
-//     this, and each statement's type is checked against a short list besides.
+//     but the database's own and those below the roots of Options.Lake, no extensions, no
+//     settings. Every connection of the process shares this, and each statement's type is checked
+//     against a short list besides.
 //   - A committed write to a table changes its version: the write adds a row to an insert-only log
 //     in the same transaction. Two writers never touch the same log row, so the log adds no
 //     conflicts. A version is the number of log entries and the exclusive-or of their random
@@ -31,6 +32,14 @@
 //
 //	__scrim.version(schema_name, table_name, entries BIGINT, token BIGINT)    insert-only, folded
 //	__scrim.meta(bucket, key, value BLOB)                                      NULL value: deleted
+//
+// # Files of others
+//
+// A table of files (Attach) is a view over read_parquet(getvariable('…')). Before a statement that
+// names the table, the server lists the files itself, compares their columns with the table's, and
+// hands the list to the connection (sources.go, pinned.go); after it, the list is made again and
+// compared. Connections of snapshots that had a list are not used again, and a session forgets its
+// plans when it gets one, because a plan rests on the files.
 //
 // # Memory
 //

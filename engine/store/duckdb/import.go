@@ -103,7 +103,7 @@ type importer struct {
 	c        *conn
 	r        *raw
 	table    store.TableRef
-	source   *source
+	source   *inputs
 	o        ImportOptions
 	progress func(done, total int64)
 }

@@ -55,7 +55,7 @@ func (c *conn) importedInto(ctx context.Context, table store.TableRef) ([]byte, 
 }
 
 // files are the source's, by their contents.
-func (s *source) files() ([]store.ImportedFile, error) {
+func (s *inputs) files() ([]store.ImportedFile, error) {
 	var out []store.ImportedFile
 	for _, path := range s.paths {
 		sum, err := sumOf(path)

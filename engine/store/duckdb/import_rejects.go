@@ -64,7 +64,7 @@ const toldRejects = 1000
 
 // rejectsLimit is how many errors the reader keeps. A line has one for each column at most, or one
 // for each that it has too many; whoever counts looks whether there are as many as this.
-func (s *source) rejectsLimit() int64 {
+func (s *inputs) rejectsLimit() int64 {
 	return (s.o.MaxRejects + toldRejects) * int64(max(1, len(s.columns)))
 }
 

@@ -18,8 +18,8 @@ import (
 // may be compressed: .gz and .zst.
 var Formats = []string{"csv", "tsv", "json", "ndjson", "parquet"}
 
-// source is files and how they are read.
-type source struct {
+// inputs are files and how they are read.
+type inputs struct {
 	paths  []string
 	size   int64
 	format string
@@ -32,8 +32,8 @@ type source struct {
 }
 
 // newSource checks the files and finds their format.
-func newSource(file string, o ImportOptions) (*source, error) {
-	s := &source{o: o, lengths: map[string]int{}, as: map[string]string{}}
+func newSource(file string, o ImportOptions) (*inputs, error) {
+	s := &inputs{o: o, lengths: map[string]int{}, as: map[string]string{}}
 	for _, f := range append([]string{file}, o.Also...) {
 		path, err := filepath.Abs(f)
 		if err != nil {
@@ -79,10 +79,10 @@ func FormatOf(file string) string {
 }
 
 // text reports whether the files are lines of delimited text, which have rejects.
-func (s *source) text() bool { return s.format == "csv" || s.format == "tsv" }
+func (s *inputs) text() bool { return s.format == "csv" || s.format == "tsv" }
 
 // reader is the table function that reads the files.
-func (s *source) reader() string {
+func (s *inputs) reader() string {
 	sample := s.o.Sample
 	if sample == 0 {
 		sample = sampleRows
@@ -144,7 +144,7 @@ func DescribeFile(ctx context.Context, file string, o ImportOptions) (out Import
 
 // describe reads the names and types of the files' columns. Names that differ in case alone are the
 // same.
-func (s *source) describe(ctx context.Context, c *conn) error {
+func (s *inputs) describe(ctx context.Context, c *conn) error {
 	rows, err := c.collect(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+s.reader()+")")
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ var (
 var storeNames = map[string]string{"DATETIME": "TIMESTAMP", "LONGTEXT": "VARCHAR", "TEXT": "VARCHAR", "INT": "INTEGER"}
 
 // declare takes the types that were asked for.
-func (s *source) declare() error {
+func (s *inputs) declare() error {
 	for _, name := range sortedKeys(s.o.Types) {
 		i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, name) })
 		if i < 0 {
@@ -217,7 +217,7 @@ var scalar = regexp.MustCompile(`^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DOUBLE|F
 
 // readAs has a CSV file read by the types of a table that is there: a text of digits stays a text,
 // and what does not fit is told by its line.
-func (s *source) readAs(ctx context.Context, c *conn, table store.TableRef) error {
+func (s *inputs) readAs(ctx context.Context, c *conn, table store.TableRef) error {
 	if !s.text() {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (s *source) readAs(ctx context.Context, c *conn, table store.TableRef) erro
 }
 
 // readColumnAs has one column read by a type of the store's.
-func (s *source) readColumnAs(column, t string) {
+func (s *inputs) readColumnAs(column, t string) {
 	i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, column) })
 	if i >= 0 && s.text() && scalar.MatchString(t) {
 		s.types[i], s.as[s.columns[i]] = t, t
@@ -241,7 +241,7 @@ func (s *source) readColumnAs(column, t string) {
 
 // rows is the SELECT of all columns under their names. The alias list renames the file's columns by
 // position.
-func (s *source) rows() string {
+func (s *inputs) rows() string {
 	items := make([]string, len(s.columns))
 	for i, c := range s.columns {
 		name := sqltext.StoreName(c)

@@ -22,7 +22,7 @@ type Described struct {
 
 // lookAt opens a database of its own, empty and in a directory that end removes, which reads the
 // source's files and nothing else.
-func lookAt(ctx context.Context, s *source) (c *conn, r *raw, end func(), err error) {
+func lookAt(ctx context.Context, s *inputs) (c *conn, r *raw, end func(), err error) {
 	dir, err := os.MkdirTemp("", "scrim-look-")
 	if err != nil {
 		return nil, nil, nil, err
@@ -103,7 +103,7 @@ func StreamFile(ctx context.Context, file string, o ImportOptions, start func(De
 }
 
 // lines is the SELECT of all rows, each as one text.
-func (s *source) lines() (string, error) {
+func (s *inputs) lines() (string, error) {
 	fields := make([]string, len(s.columns))
 	for i, c := range s.columns {
 		text := sqltext.StoreName(c)

@@ -28,7 +28,11 @@ func (s *snapshot) Materialise(ctx context.Context, sql string, args []any, colu
 		return "", classify(ctx, err)
 	}
 	defer leave()
-	table, err := s.materialise(ctx, sql, args, columns)
+	var table string
+	err = s.reading(ctx, sql, func(sql string) (err error) {
+		table, err = s.materialise(ctx, sql, args, columns)
+		return err
+	})
 	if err != nil {
 		s.broken = true
 		return "", classify(ctx, err)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 
+	"scrim/engine/lake"
+	"scrim/engine/source"
 	"scrim/internal/sqltext"
 )
 
@@ -27,6 +29,16 @@ type Options struct {
 	// DirectoryID names the data directory that the file belongs to. A file without one takes it
 	// on; a file with another is refused with store.ErrForeign. "" checks nothing.
 	DirectoryID string
+	// Lake are the directories below which files may be read in place.
+	Lake []string
+	// Servers are those whose tables may be attached.
+	Servers Servers
+}
+
+// Servers are other servers, as source.ParseServers reads them, and how they are read.
+type Servers struct {
+	Declared string
+	Kinds    map[string]source.Kind
 }
 
 // DefaultMemoryLimit leaves a process of 2 GiB room for the server itself.
@@ -82,4 +94,18 @@ func (o Options) settings(path string) ([]string, error) {
 var lock = []string{
 	"SET GLOBAL enable_external_access = false",
 	"SET GLOBAL lock_configuration = true",
+}
+
+// locking is lock, which leaves the files below the roots to be read. What DuckDB would keep of
+// them between statements, it does not keep.
+func locking(roots lake.Roots) []string {
+	list := []string{"SET GLOBAL enable_external_file_cache = false", "SET GLOBAL enable_object_cache = false"}
+	if len(roots) > 0 {
+		dirs := make([]string, len(roots))
+		for i, r := range roots {
+			dirs[i] = r + "/"
+		}
+		list = append(list, "SET GLOBAL allowed_directories = "+listText(dirs))
+	}
+	return append(list, lock...)
 }

@@ -30,6 +30,8 @@ type session struct {
 	asked    texts
 	reading  *rows // a result of which DuckDB is to compute more
 	gathered int   // by all results that are open
+	files    bool  // it attaches or detaches a table
+	copied   int   // temporary tables of other servers' rows
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -183,6 +185,11 @@ func (s *session) Write(ctx context.Context, tables []store.TableRef, sql string
 	}
 	var n int64
 	err := s.mutate(ctx, tables, func() (bool, error) {
+		sql, named, copied, err := s.attachedIn(ctx, sql)
+		if err != nil {
+			return false, err
+		}
+		defer s.drop(copied)
 		stmt, typ, err := s.c.prepare(sql)
 		if err != nil {
 			return false, err
@@ -192,7 +199,9 @@ func (s *session) Write(ctx context.Context, tables []store.TableRef, sql string
 		if !ok {
 			return false, errType
 		}
-		n, err = s.c.run(ctx, stmt, args)
+		if n, err = s.c.run(ctx, stmt, args); err == nil {
+			err = named.unchanged()
+		}
 		return ddl, err
 	})
 	if err != nil {
@@ -210,6 +219,9 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 	for _, r := range tables {
 		if s.st.ReservedSchema(r.Schema) {
 			return &store.Error{Kind: store.Refused, Driver: fmt.Sprintf("schema %s is reserved", r.Schema)}
+		}
+		if !s.files && s.st.sources.live(r) != nil {
+			return &store.Error{Kind: store.Refused, Driver: fmt.Sprintf("table %s is attached", r)}
 		}
 	}
 	leave, err := s.st.admit(ctx, s.st.work)
@@ -263,6 +275,9 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 	defer s.mu.Unlock()
 	if err := s.usable(); err != nil {
 		return nil, err
+	}
+	if len(s.st.sources.mentioned(sql)) > 0 {
+		return s.queryAttached(ctx, sql, args)
 	}
 	// A transaction's own changes are of no state.
 	now := s.st.commits.now.Load()

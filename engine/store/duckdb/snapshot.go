@@ -8,6 +8,7 @@ import (
 
 	"github.com/marcboeker/go-duckdb/mapping"
 
+	"scrim/engine/lake"
 	"scrim/engine/store"
 )
 
@@ -28,6 +29,8 @@ type snapshot struct {
 	tables int    // that were made in the transaction
 	alone  func() // lets the other statements of the store go on; nil unless they wait for this
 	read   map[store.TableRef]tableVersion
+	pins   pins   // files that its connection reads
+	copies copies // of other servers' tables, which its connection has
 }
 
 // Snapshot implements store.Store.
@@ -133,6 +136,14 @@ func (s *snapshot) scanned(ctx context.Context, q query, each ...func(store.Chun
 		return classify(ctx, err)
 	}
 	defer leave()
+	return s.reading(ctx, q.sql, func(sql string) error {
+		q.sql = sql
+		return s.scanOpen(ctx, q, each...)
+	})
+}
+
+// scanOpen is scanned. s.mu is held.
+func (s *snapshot) scanOpen(ctx context.Context, q query, each ...func(store.Chunk) error) error {
 	if !s.once || s.begun {
 		return s.scan(ctx, q, nil, each...)
 	}
@@ -191,7 +202,7 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 	if err != nil {
 		s.broken = true
 		mapping.DestroyPrepare(&p.stmt)
-	} else if s.tables > 0 {
+	} else if s.tables > 0 || len(s.copies) > 0 {
 		mapping.DestroyPrepare(&p.stmt) // another snapshot's tables may have the same names
 	} else {
 		s.pooled.keep(text, p, time.Since(start))
@@ -215,7 +226,7 @@ func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]stri
 		}
 	}
 	if s.state != nil {
-		return s.state.of(refs), nil
+		return s.withSources(ctx, s.state.of(refs), refs)
 	}
 	if s.read == nil {
 		var err error
@@ -223,7 +234,12 @@ func (s *snapshot) Versions(ctx context.Context, refs ...store.TableRef) ([]stri
 			return nil, err
 		}
 	}
-	return (&state{s.read}).of(refs), nil
+	return s.withSources(ctx, (&state{s.read}).of(refs), refs)
+}
+
+// withSources adds the versions of what others keep to those of attached tables. s.mu is held.
+func (s *snapshot) withSources(ctx context.Context, versions []string, refs []store.TableRef) ([]string, error) {
+	return s.st.sources.versions(ctx, versions, refs, func(a *attached) (*lake.Pin, error) { return s.pinned(ctx, a) }, s.copies)
 }
 
 // Close implements store.Snapshot.
@@ -237,7 +253,7 @@ func (s *snapshot) Close() error {
 	if s.begun && s.pooled.do(s.pooled.end) != nil { // fails only when nothing was begun
 		s.broken = true
 	}
-	s.st.release(s, !s.broken)
+	s.st.release(s, !s.broken && len(s.pins) == 0 && len(s.copies) == 0) // plans rest on the files
 	if s.alone != nil {
 		s.alone()
 	}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"scrim/engine/lake"
+	"scrim/engine/source"
 	"scrim/engine/store"
 )
 
@@ -23,6 +25,7 @@ type Store struct {
 	scans   *queue // of snapshots
 	work    *queue // what sessions read and write
 	spill   spilled
+	sources sources
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
@@ -79,7 +82,11 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := registerDeliver(c.pooled.c); err != nil {
 		return nil, err
 	}
-	if err := c.configure(ctx, lock); err != nil {
+	roots, err := lake.NewRoots(o.Lake, filepath.Dir(in.path))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.configure(ctx, locking(roots)); err != nil {
 		return nil, err
 	}
 	if err := c.verifyLock(ctx); err != nil {
@@ -92,6 +99,13 @@ func prepare(in *instance, o Options) (*Store, error) {
 	s := &Store{
 		in: in, keeper: c, open: map[closer]struct{}{}, gate: newGate(), spill: o.spilling(in.path),
 		scans: newQueue(scansAtOnce(fmt.Sprint(limit[0][0])), false), work: newQueue(statementsAtOnce(o.threads()), true),
+	}
+	s.sources.roots, s.sources.kinds = roots, o.Servers.Kinds
+	if s.sources.servers, err = source.ParseServers(o.Servers.Declared, o.Servers.Kinds); err != nil {
+		return nil, err
+	}
+	if err := s.sources.load(ctx, c); err != nil {
+		return nil, err
 	}
 	s.commits.now.Store(s.readState())
 	ok = true

@@ -4,6 +4,7 @@ SELECT status, COUNT(*) AS n FROM shop.orders GROUP BY status WITH ROLLUP;
 -- @within 1e-3
 SELECT status, SUM(amount) AS revenue, AVG(amount) AS mean FROM shop.orders GROUP BY status WITH ROLLUP;
 SELECT status, channel, COUNT(*) AS n FROM shop.orders GROUP BY status, channel WITH ROLLUP;
+-- @within 1e-3
 SELECT status, channel, SUM(qty) AS pieces FROM shop.orders WHERE qty > 2 GROUP BY status, channel WITH ROLLUP;
 SELECT status, COUNT(*) AS n FROM shop.orders GROUP BY status WITH ROLLUP HAVING COUNT(*) > 10;
 SELECT COALESCE(status, 'all') AS status, SUM(qty) AS pieces FROM shop.orders GROUP BY status WITH ROLLUP;

@@ -18,6 +18,28 @@ type Person struct {
 // all are 1.
 func (p Person) Entries() (index []int32, values []int64) { return entries(p.Chunk, p.I) }
 
+// Each calls visit with each entry of the person that is there, and its value. What is 0 may be
+// left out.
+func (p Person) Each(visit func(at int, v int64)) {
+	if k := p.Chunk.Packing; p.Chunk.Packed != nil {
+		width := len(k.Of)
+		p.Chunk.EachGroup(p.I, make([]int64, width), func(g int, x []int64) {
+			for i, v := range x {
+				visit(g*width+i, v)
+			}
+		})
+		return
+	}
+	index, values := p.Entries()
+	for e, at := range index {
+		v := int64(1)
+		if values != nil {
+			v = values[e]
+		}
+		visit(int(at), v)
+	}
+}
+
 // EachPerson calls a function for each person of a sparse block, once, on all cores, with the
 // person's number in the block. worker makes the function of one core, and one that hands over what
 // it has in the end; of these one runs at a time.

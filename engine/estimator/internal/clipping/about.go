@@ -43,8 +43,10 @@ func (c Counts) far(counts []float64, gate int) int {
 	switch {
 	case c.squares:
 		return gate + squareOctaves
-	case !c.about:
+	case !c.real:
 		return gate + wideOctaves
+	case !c.about:
+		return gate + lengthOctaves
 	}
 	wide := gate + aboutOctaves
 	for k := wide + 1; k <= gate+nearWindow && k < len(counts); k++ {

@@ -9,10 +9,11 @@ import (
 const (
 	// An octave above the gate a law may go on for the answer, nearOctaves of totals where the
 	// counts of these are at least nearZ standard deviations together, wideOctaves for the
-	// interval.
-	nearOctaves = 2
-	nearZ       = 0.5
-	wideOctaves = 5
+	// interval, lengthOctaves of lengths.
+	nearOctaves   = 2
+	nearZ         = 0.5
+	wideOctaves   = 5
+	lengthOctaves = 6
 	// misfit is the relative deviation of a true law's mass of an octave from that of the library.
 	misfit = 0.25
 	// misplaced is the share of an octave's persons who may be elsewhere in it than the law says
@@ -42,19 +43,20 @@ func heavier(a, b place) int { return cmp.Compare(b.weight, a.weight) }
 
 // side are the counts of one side and what is taken from them.
 type side struct {
-	counts []float64
-	empty  []float64 // surprise of each count up to wide, were its bucket empty
-	sigma  float64
-	tail   float64 // factor by which the noise's tails ask for more than those of a normal law
-	real   bool    // totals are not whole numbers
-	about  bool    // they are distances from a centre
-	points points
-	gate   int       // the last octave that stands out
-	top    int       // the last octave that the answer counts on
-	wide   int       // that the interval counts on
-	radii  []float64 // that may be chosen, ascending
-	fits   []fit
-	laws   []law // that may fit
+	counts  []float64
+	empty   []float64 // surprise of each count up to wide, were its bucket empty
+	sigma   float64
+	tail    float64 // factor by which the noise's tails ask for more than those of a normal law
+	real    bool    // totals are not whole numbers
+	about   bool    // they are distances from a centre
+	squares bool    // they are squares of distances
+	points  points
+	gate    int       // the last octave that stands out
+	top     int       // the last octave that the answer counts on
+	wide    int       // that the interval counts on
+	radii   []float64 // that may be chosen, ascending
+	fits    []fit
+	laws    []law // that may fit
 }
 
 // fit is what one law says about the counts.
@@ -83,7 +85,7 @@ func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	}
 	last := len(counts) - 1
 	s = side{
-		counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about,
+		counts: counts, laws: c.library(), sigma: c.sigma, tail: c.tail, real: c.real, about: c.about, squares: c.squares,
 		points: p, gate: g, top: c.near(counts, g), wide: min(c.far(counts, g), last),
 	}
 	places := s.mix(s.places())

@@ -128,13 +128,14 @@ func together(all []Loss) []Loss {
 		sum.Weight += w
 		sum.Near += w * l.Near
 		sum.Wide += w * l.Wide
-		sum.Spread += w * l.Spread * l.Spread
+		sum.Spread += w * (l.Spread*l.Spread + l.Wide*l.Wide)
 		sum.Heavy += w * l.Heavy
 		if sum.Weight < 1./mostLosses && i < len(all)-1 || sum.Weight == 0 {
 			continue
 		}
 		w = sum.Weight
-		out = append(out, Loss{w, sum.Near / w, sum.Wide / w, math.Sqrt(sum.Spread / w), sum.Heavy / w})
+		wide := sum.Wide / w
+		out = append(out, Loss{w, sum.Near / w, wide, math.Sqrt(max(0, sum.Spread/w-wide*wide)), sum.Heavy / w})
 		sum = Loss{}
 	}
 	return out

@@ -13,8 +13,8 @@ import (
 //
 //	a tail   Pareto's law, from an octave of the bulk up to the gate on
 //	a hump   narrow or wide, about the gate
-//	hidden   of totals: Pareto's law from the gate on, or a hump beyond it, of persons whom the
-//	         noise hides
+//	hidden   of totals and lengths: Pareto's law from the gate on, or a hump beyond it, of persons
+//	         whom the noise hides
 //
 // The last are for the interval alone, whatever the counts say: the expected answer does without
 // them.
@@ -43,6 +43,11 @@ const (
 	hiddenHumps      = 3
 	hiddenHumpZ      = 1.2
 	hiddenRange      = 4
+	// Of lengths both are likelier by hiddenLengths, as their counts have less of the loss than
+	// those of totals. But more of all persons than a share of rare are the less likely the larger
+	// their share: noise may hide a tenth of few persons.
+	hiddenLengths = 1.5
+	rare          = 0.002
 	// mixed is the number of laws that a second one is tried beside.
 	mixed = 5
 )
@@ -77,7 +82,7 @@ var seconds = sync.OnceValue(func() []second {
 // as many persons as a normal law about their estimate m, of standard deviation sigma, has above
 // 0. Against nobody there it weighs what that law has above 0, over hiddenRange standard
 // deviations.
-func (p place) hide(tail *second, octave int, m, sigma float64) place {
+func (s *side) hide(p place, tail *second, octave int, m, sigma float64) place {
 	z := min(m/sigma, 3)
 	above := math.Erfc(-z/math.Sqrt2) / 2
 	mills := math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) / above
@@ -89,6 +94,9 @@ func (p place) hide(tail *second, octave int, m, sigma float64) place {
 		prior = hiddenHumpWeight - 2.5
 	case tail.hump:
 		prior = hiddenHumpWeight
+	}
+	if s.real {
+		prior += hiddenLengths - max(0, math.Log(p.more/(rare*p.persons)))
 	}
 	p.weight += prior + math.Log(above*math.Sqrt(2*math.Pi)/hiddenRange) + z*z/2
 	return p
@@ -108,7 +116,7 @@ func (s *side) mix(places []place) []place {
 			second := &seconds()[i]
 			from, to := mode, s.top
 			switch {
-			case second.hump && (s.tail > 1 || second.hidden && s.real):
+			case second.hump && (s.tail > 1 || second.hidden && s.squares):
 				continue // the tails of Laplace noise look like humps
 			case second.hump && second.hidden:
 				from, to = s.gate+1, min(s.gate+hiddenHumps, s.wide)
@@ -129,8 +137,8 @@ func (s *side) mix(places []place) []place {
 				switch {
 				case ok && m > sigma && !second.hidden:
 					out = append(out, q)
-				case ok && second.hidden && octave >= s.gate && !s.real:
-					out = append(out, p.hide(second, octave, m, sigma))
+				case ok && second.hidden && octave >= s.gate && !s.squares:
+					out = append(out, s.hide(p, second, octave, m, sigma))
 				}
 			}
 		}

@@ -117,11 +117,3 @@ func (s Search) Release(n noise.Noiser, h *Histogram, groups int) Counts {
 		limit: limit, real: s.squares, squares: s.squares, apart: s.delta > 1, groups: groups,
 	}
 }
-
-// Exchange is what an exchange costs a search with Share of a loss under add-remove and a sum with
-// the rest of it, finer counts included, in terms of that loss, where it costs the sum so much in
-// terms of its own. For estimator.Exchanging.
-func Exchange(sum float64) float64 {
-	finer := max(sum, scalar.ExchangeHistogram) // they are asked for, or the sum has their loss
-	return scalar.Shares{AddRemove: []float64{0, Share, FinerShare, 1 - Share - FinerShare}}.Exchange(scalar.ExchangeHistogram, finer, sum)
-}

@@ -1,0 +1,187 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/catalog"
+	"scrim/engine/lake"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+// Sources is what the package needs of a store that reads what others keep.
+type Sources interface {
+	// AttachFrom makes a table of a table of another server, which the operator has declared.
+	AttachFrom(ctx context.Context, table store.TableRef, kind, server, database, name string) (*store.Attached, error)
+	// Attach makes a table of the files that a path names.
+	Attach(ctx context.Context, table store.TableRef, kind, path string, hive bool) (*store.Attached, error)
+	// Free refuses a name that cannot be attached, of files or of another server's table.
+	Free(ctx context.Context, table store.TableRef, remote bool) error
+	// Detach removes such a table, and keeps which files it was.
+	Detach(ctx context.Context, table store.TableRef) error
+	// Attachments lists the tables that are or were attached.
+	Attachments() map[store.TableRef]lake.Attachment
+	// State looks at an attached table's files, or at its server.
+	State(ctx context.Context, table store.TableRef) (store.SourceState, error)
+}
+
+// sourceRef reads the name of a table that is to be, or is, attached.
+func sourceRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	name, err := tableName(ctx, text)
+	if err != nil {
+		return store.TableRef{}, err
+	}
+	schema, table, _ := strings.Cut(name, ".")
+	return store.TableRef{Schema: schema, Name: table}, nil
+}
+
+// attach is dp_attach. hasView may be nil.
+func attach(ctx *sql.Context, files Sources, cat *catalog.Catalog, hasView func(ctx *sql.Context, schema, name string) (bool, error), args []string) ([]sql.Row, error) {
+	ref, err := sourceRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	described, err := describedSource(args[1], args[2])
+	if err != nil {
+		return nil, err
+	}
+	if hasView != nil {
+		if there, err := hasView(ctx, ref.Schema, ref.Name); err != nil || there {
+			return nil, errors.Join(err, refuse.New(refuse.Policy, "There is a view %s already.", ref).With("Choose another name."))
+		}
+	}
+	if err := files.Free(ctx, ref, !described.ofFiles()); err != nil {
+		return nil, unfit(err)
+	}
+	// A public table that had the name before says nothing of these rows.
+	if err := cat.Created(ref.String()); err != nil {
+		return nil, err
+	}
+	made, err := described.attach(ctx, files, ref)
+	if err != nil {
+		return nil, unfit(err)
+	}
+	var rows []sql.Row
+	for _, c := range made.Columns {
+		rows = append(rows, sql.Row{c.Name, c.Type, nil})
+	}
+	for _, c := range made.Left {
+		rows = append(rows, sql.Row{c.Name, c.Type, "left out: no column here has this type"})
+	}
+	return rows, nil
+}
+
+// described is what an attachment says of its source.
+type described struct {
+	kind string
+	// of files
+	Path string `json:"path"`
+	Hive bool   `json:"hive"`
+	// of another server
+	Server   string `json:"server"`
+	Database string `json:"database"`
+	Table    string `json:"table"`
+}
+
+// remoteKinds are the kinds of servers whose tables can be attached.
+var remoteKinds = []string{"mysql", "clickhouse"}
+
+// describedSource reads the kind and the description of a source.
+func describedSource(kind, text string) (*described, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	out := &described{}
+	wrong := d.Decode(out) != nil || d.More()
+	out.kind = kind
+	switch {
+	case kind == lake.Parquet:
+		if wrong || out.Server+out.Database+out.Table != "" {
+			return nil, refuse.New(refuse.Policy, "A source of files is described by a JSON object with path and perhaps hive.").
+				With(`For example '{"path": "/srv/lake/orders/**/*.parquet", "hive": true}'.`)
+		}
+	case out.ofFiles():
+		if wrong || out.Path == "" || out.Hive || out.Server+out.Database+out.Table != "" {
+			return nil, refuse.New(refuse.Policy, "A table that lists its files is described by a JSON object with path, its directory.").
+				With(`For example '{"path": "/srv/lake/shop/orders"}'.`)
+		}
+	case slices.Contains(remoteKinds, kind):
+		if wrong || out.Path != "" || out.Hive || out.Server == "" || out.Database == "" || out.Table == "" {
+			return nil, refuse.New(refuse.Policy, "A table of another server is described by a JSON object with server, database and table.").
+				With(`For example '{"server": "shop", "database": "shop", "table": "orders"}': the server is one that scrim serve --source declares.`)
+		}
+	default:
+		return nil, refuse.New(refuse.Policy, "There is no kind of source %q.", cut(kind)).With("The kinds are 'parquet', 'iceberg', 'mysql' and 'clickhouse'.")
+	}
+	return out, nil
+}
+
+// ofFiles reports whether the source is files.
+func (d *described) ofFiles() bool { return slices.Contains(lake.Files, d.kind) }
+
+// attach attaches a table.
+func (d *described) attach(ctx context.Context, to Sources, ref store.TableRef) (*store.Attached, error) {
+	if d.ofFiles() {
+		return to.Attach(ctx, ref, d.kind, d.Path, d.Hive)
+	}
+	return to.AttachFrom(ctx, ref, d.kind, d.Server, d.Database, d.Table)
+}
+
+// detach is dp_detach.
+func detach(ctx *sql.Context, files Sources, cat *catalog.Catalog, table string) error {
+	ref, err := sourceRef(ctx, table)
+	if err != nil {
+		return err
+	}
+	if err := files.Detach(ctx, ref); err != nil {
+		return unfit(err)
+	}
+	return cat.Dropped(ref.String())
+}
+
+// unfit words what the store says against files or a name.
+func unfit(err error) error {
+	var u *store.Unfit
+	if errors.As(err, &u) {
+		return refuse.New(refuse.Policy, "%s", u.Cause).With("%s", u.Remedy)
+	}
+	return err
+}
+
+// sourceRows lists the tables that are or were attached, and of the attached their files.
+func sourceRows(ctx *sql.Context, sources Sources) ([]sql.Row, error) {
+	all := sources.Attachments()
+	refs := make([]store.TableRef, 0, len(all))
+	for ref := range all {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, func(x, y store.TableRef) int { return strings.Compare(x.String(), y.String()) })
+	var rows []sql.Row
+	for _, ref := range refs {
+		s := all[ref]
+		row := sql.Row{ref.String(), s.Kind, s.Path, nil, nil, s.Attached, nil, "detached"}
+		if s.Live() {
+			row[7] = "attached"
+			now, err := sources.State(ctx, ref)
+			var failed *store.Error
+			switch {
+			case errors.As(err, &failed):
+				row[7] = failed.Error() + ": " + failed.Detail
+			case err != nil:
+				return nil, err
+			case now.Files > 0:
+				row[3], row[4] = int64(now.Files), now.Bytes
+			}
+		} else {
+			row[6] = s.Detached.UTC().Truncate(time.Second)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

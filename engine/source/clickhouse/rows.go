@@ -1,0 +1,165 @@
+package clickhouse
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"scrim/engine/source"
+)
+
+// reader reads the values of a column, one by one.
+type reader interface {
+	into() any                    // where the next value goes
+	take(v *source.Vector, i int) // puts it at its place
+}
+
+// of reads values of one type, of which a nullable one comes as a pointer.
+type of[T any] struct {
+	put  func(v *source.Vector, i int, value T) (ok bool) // false: NULL
+	one  T
+	null *T
+	may  bool // be NULL
+}
+
+func (r *of[T]) into() any {
+	if r.may {
+		return &r.null
+	}
+	return &r.one
+}
+
+func (r *of[T]) take(v *source.Vector, i int) {
+	switch {
+	case !r.may:
+		v.Null[i] = !r.put(v, i, r.one)
+	case r.null != nil:
+		v.Null[i] = !r.put(v, i, *r.null)
+	default:
+		v.Null[i] = true
+	}
+}
+
+func whole[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](v *source.Vector, i int, value T) bool {
+	v.Ints[i] = int64(value) // UInt64 by its bits
+	return true
+}
+
+func floating[T float32 | float64](v *source.Vector, i int, value T) bool {
+	v.Floats[i] = float64(value)
+	return true
+}
+
+// numeral puts a decimal number by its digits. ClickHouse lets numbers of more digits into a column
+// than its type says, as far as they fit into the bits: they are NULL.
+func numeral(digits, scale int) func(*source.Vector, int, decimal.Decimal) bool {
+	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(digits)), nil)
+	return func(v *source.Vector, i int, value decimal.Decimal) bool {
+		n := value.Coefficient()
+		if int(value.Exponent()) != -scale {
+			n = value.Shift(int32(scale)).BigInt()
+		}
+		if n.CmpAbs(limit) >= 0 {
+			return false
+		}
+		if v.Ints != nil {
+			v.Ints[i] = n.Int64()
+			return true
+		}
+		low := new(big.Int).And(n, lowest) // in two's complement
+		v.Wide[i] = source.Int128{Hi: new(big.Int).Rsh(n, 64).Int64(), Lo: low.Uint64()}
+		return true
+	}
+}
+
+// lowest has the lower 64 bits.
+var lowest = new(big.Int).SetUint64(math.MaxUint64)
+
+func named(names map[int64]string) func(*source.Vector, int, int16) bool {
+	return func(v *source.Vector, i int, value int16) (ok bool) {
+		v.Texts[i], ok = names[int64(value)]
+		return ok
+	}
+}
+
+func textual(fixed bool) func(*source.Vector, int, string) bool {
+	return func(v *source.Vector, i int, value string) (ok bool) {
+		if v.Texts[i], ok = text(value, fixed); !ok {
+			v.Texts[i] = ""
+		}
+		return ok
+	}
+}
+
+// reader reads the column.
+func (c *column) reader() reader {
+	if c.as.names != nil {
+		return &of[int16]{put: named(c.as.names), may: c.null}
+	}
+	switch c.as.wire {
+	case "Int8":
+		return &of[int8]{put: whole[int8], may: c.null}
+	case "Int16":
+		return &of[int16]{put: whole[int16], may: c.null}
+	case "Int32":
+		return &of[int32]{put: whole[int32], may: c.null}
+	case "Int64":
+		return &of[int64]{put: whole[int64], may: c.null}
+	case "UInt8":
+		return &of[uint8]{put: whole[uint8], may: c.null}
+	case "UInt16":
+		return &of[uint16]{put: whole[uint16], may: c.null}
+	case "UInt32":
+		return &of[uint32]{put: whole[uint32], may: c.null}
+	case "UInt64":
+		return &of[uint64]{put: whole[uint64], may: c.null}
+	case "Float32":
+		return &of[float32]{put: floating[float32], may: c.null}
+	case "Float64":
+		return &of[float64]{put: floating[float64], may: c.null}
+	case "Decimal":
+		digits, scale, _ := source.Decimal(c.as.store)
+		return &of[decimal.Decimal]{put: numeral(digits, scale), may: c.null}
+	}
+	return &of[string]{put: textual(c.as.wire == "FixedString"), may: c.null}
+}
+
+// scanSQL reads columns of all rows, once.
+func (t *table) scanSQL(columns []column) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = fmt.Sprintf(c.as.read, "`"+c.name+"`")
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM " + t.database + "." + t.name
+}
+
+// read hands over columns of all rows.
+func (s *session) read(ctx context.Context, t *table, list []column, columns []source.Column, each func(*source.Batch) error) error {
+	readers, into, b := make([]reader, len(list)), make([]any, len(list)), source.NewBatch(columns)
+	for i := range list {
+		readers[i] = list[i].reader()
+		into[i] = readers[i].into()
+	}
+	err := s.rows(ctx, t.scanSQL(list), func(scan func(...any) error) error {
+		if err := scan(into...); err != nil {
+			return err
+		}
+		for i, r := range readers {
+			r.take(&b.Columns[i], b.Len)
+		}
+		if b.Len++; b.Len < source.BatchRows {
+			return nil
+		}
+		err := each(b)
+		b.Len = 0
+		return err
+	})
+	if err == nil && b.Len > 0 {
+		err = each(b)
+	}
+	return err
+}

@@ -1,0 +1,152 @@
+package mysql
+
+import (
+	"context"
+	"crypto/tls"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"scrim/engine/source"
+)
+
+// Kind is source.Kind of MySQL and MariaDB.
+type Kind struct{}
+
+// Port implements source.Kind.
+func (Kind) Port() string { return "3306" }
+
+// Promise implements source.Kind.
+func (Kind) Promise() string { return "one transaction of the server" }
+
+// reach is how long a connection may take to be made.
+const reach = 10 * time.Second
+
+// snapshot is one transaction. Its connection is closed with it, and is never used for another.
+type snapshot struct {
+	address string
+	db      *sql.DB
+	conn    *sql.Conn
+	mariadb bool
+	version string // of all tables: a position in the binary log; "" where there is none
+}
+
+// settings take off what could leave out rows or change values, and make times those of UTC.
+var settings = []string{
+	"SET SESSION sql_select_limit = 18446744073709551615",
+	"SET SESSION sql_big_selects = 1",
+	"SET SESSION time_zone = '+00:00'",
+	"SET SESSION sql_mode = ''",
+	"SET SESSION net_write_timeout = 3600",
+	"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+}
+
+// Open implements source.Kind.
+func (Kind) Open(ctx context.Context, at source.Endpoint) (source.Snapshot, error) {
+	c := driver.NewConfig()
+	c.User, c.Passwd, c.Net, c.Addr = at.User, at.Password, "tcp", at.Address
+	c.Timeout, c.Logger, c.TLS = reach, &driver.NopLogger{}, at.TLS
+	c.Collation, c.AllowNativePasswords, c.CheckConnLiveness = "utf8mb4_bin", true, false
+	c.MaxAllowedPacket = 1 << 30 // the most that a server sends of a row
+	connector, err := driver.NewConnector(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &snapshot{address: at.Address, db: sql.OpenDB(connector)}
+	s.db.SetMaxOpenConns(1)
+	if err := s.begin(ctx); err != nil {
+		s.Close()
+		return nil, worded(err)
+	}
+	return s, nil
+}
+
+// begin connects and begins the transaction.
+func (s *snapshot) begin(ctx context.Context) (err error) {
+	if s.conn, err = s.db.Conn(ctx); err != nil {
+		return err
+	}
+	var version string
+	if err := s.conn.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
+		return err
+	}
+	s.mariadb = strings.Contains(version, "MariaDB")
+	set := append([]string{}, settings...)
+	if s.mariadb {
+		set = append(set, "SET SESSION max_statement_time = 0, idle_transaction_timeout = 0, idle_readonly_transaction_timeout = 0")
+	} else {
+		set = append(set, "SET SESSION max_execution_time = 0")
+	}
+	for _, q := range set {
+		if _, err := s.conn.ExecContext(ctx, q); err != nil {
+			return err
+		}
+	}
+	if !s.mariadb {
+		if s.version, err = s.executed(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err = s.conn.ExecContext(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"); err == nil && s.mariadb {
+		s.version, err = s.position(ctx)
+	}
+	return err
+}
+
+// position returns where in its binary log MariaDB's transaction began, "" where there is no log.
+// The global position may be ahead of what the transaction sees: a change is logged before it is
+// visible.
+func (s *snapshot) position(ctx context.Context) (string, error) {
+	rows, err := s.texts(ctx, "SHOW STATUS WHERE Variable_name IN ('Binlog_snapshot_file', 'Binlog_snapshot_position')", 2)
+	if err != nil {
+		return "", err
+	}
+	of := map[string]string{}
+	for _, r := range rows {
+		of[strings.ToLower(r[0])] = r[1]
+	}
+	if of["binlog_snapshot_file"] == "" {
+		return "", nil
+	}
+	return "binlog " + of["binlog_snapshot_file"] + ":" + of["binlog_snapshot_position"], nil
+}
+
+// executed returns the set of MySQL's transactions that are done, "" where no binary log tells. It
+// is read before the reading's own begins, so that whatever is committed later has another one.
+func (s *snapshot) executed(ctx context.Context) (string, error) {
+	var on bool
+	var at, mode string
+	if err := s.conn.QueryRowContext(ctx, "SELECT @@global.log_bin, @@global.gtid_mode, @@global.gtid_executed").Scan(&on, &mode, &at); err != nil || !on || mode != "ON" {
+		return "", err
+	}
+	return "gtid " + at, nil
+}
+
+// Version implements source.Snapshot.
+func (s *snapshot) Version(context.Context, string, string) (string, error) { return s.version, nil }
+
+// Close implements source.Snapshot.
+func (s *snapshot) Close() error {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	return s.db.Close()
+}
+
+// worded is an error of the server for a DBA and the log. It has no values of rows: what is asked
+// of the server has none.
+func worded(err error) error {
+	var m *driver.MySQLError
+	var cert *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &m):
+		return fmt.Errorf("the server says: %s", m.Message)
+	case errors.As(err, &cert):
+		return fmt.Errorf("the server's certificate is not trusted (%w): declare it with tls=ca:FILE", err)
+	}
+	return err
+}

@@ -1,0 +1,266 @@
+package duckdb
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"encoding/json"
+
+	"scrim/engine/lake"
+	"scrim/engine/store"
+	"scrim/internal/sqltext"
+)
+
+// Attach makes a table of the Parquet files that a path names, or of the table of a format that
+// lists them, in a directory. It fails with a *store.Unfit where the files, or the name, will not
+// do.
+func (s *Store) Attach(ctx context.Context, ref store.TableRef, kind, path string, hive bool) (*store.Attached, error) {
+	s.sources.mu.Lock()
+	defer s.sources.mu.Unlock()
+	a, pin, err := s.propose(ctx, ref, kind, path, hive)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := s.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	c := opened.(*session)
+	made, view, err := c.describeFiles(ctx, a, pin)
+	if err != nil {
+		return nil, err
+	}
+	return made, c.record(ctx, a, view)
+}
+
+// record attaches a table, whose view is given.
+func (s *Store) record(ctx context.Context, a *attached, view string) error {
+	opened, err := s.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	return opened.(*session).record(ctx, a, view)
+}
+
+// record is Store.record on a session.
+func (s *session) record(ctx context.Context, a *attached, view string) error {
+	before := s.st.sources.now.Load()
+	err := s.recorded(ctx, a, view)
+	if err == nil {
+		s.st.sources.put(a)
+		if err = s.Commit(ctx); err != nil {
+			s.st.sources.now.Store(before)
+		}
+	}
+	return err
+}
+
+// propose checks the name and the path against what is there, and lists the files.
+func (s *Store) propose(ctx context.Context, ref store.TableRef, kind, path string, hive bool) (*attached, *lake.Pin, error) {
+	files, like := path, "/srv/lake/orders/**/*.parquet"
+	var starred error
+	if kind != lake.Parquet {
+		files, like = strings.TrimSuffix(path, "/")+anyFile, "/srv/lake/shop/orders"
+		if strings.Contains(path, "*") {
+			starred = errors.New("it has a *")
+		}
+	}
+	pattern, err := s.sources.roots.Pattern(files)
+	if err := cmpError(err, starred); err != nil {
+		return nil, nil, store.Unfitted("Give an absolute path such as "+like+", and start the server with --lake for a directory above it.", "The path %q cannot be attached: %s.", path, err)
+	}
+	if err := s.claimed(ref, pattern.String()); err != nil {
+		return nil, nil, err
+	}
+	if err := s.Free(ctx, ref, false); err != nil {
+		return nil, nil, err
+	}
+	a := lake.Attachment{Kind: kind, Path: pattern.String(), Hive: hive, Attached: time.Now().UTC().Truncate(time.Second), Variable: "files_" + strings.ToLower(rand.Text())}
+	pin, err := first(&a, pattern)
+	if err == nil && hive {
+		a.Partitions, err = pin.Partitions()
+	}
+	var unfit *lake.Unfit
+	switch {
+	case errors.As(err, &unfit):
+		return nil, nil, store.Unfitted(unfit.Remedy, "The table in %s cannot be attached: %s.", path, unfit.Cause)
+	case err != nil:
+		return nil, nil, store.Unfitted("Correct the path or the files.", "The files cannot be attached: %s.", err)
+	}
+	if before := (*s.sources.now.Load())[ref]; before != nil {
+		a.Paths = slices.Clone(before.Paths)
+	}
+	if !slices.Contains(a.Paths, a.Path) {
+		a.Paths = append(a.Paths, a.Path)
+	}
+	return newAttached(ref, kept{Attachment: a}), pin, nil
+}
+
+// Free refuses a name that a table has, one of no database, and one of what was read otherwise,
+// from another server or from files: data are told apart by names of their own sort.
+func (s *Store) Free(ctx context.Context, ref store.TableRef, remote bool) error {
+	switch before := (*s.sources.now.Load())[ref]; {
+	case before == nil:
+	case before.Live():
+		return store.Unfitted("CALL dp_detach first.", "The table %s is attached already.", ref)
+	case remote != (before.Remote != nil):
+		return store.Unfitted("Choose another name.", "The table %s was %s.", ref, before.Path)
+	}
+	schemas, err := s.Schemas(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(schemas, ref.Schema) {
+		return store.Unfitted("CREATE DATABASE first.", "There is no database %s.", ref.Schema)
+	}
+	if _, there, err := s.Table(ctx, ref); err != nil || there {
+		return cmpError(err, store.Unfitted("Choose another name.", "There is a table %s already.", ref))
+	}
+	return nil
+}
+
+// claimed refuses files that are, or were, a table of another name: what was spent on them is in
+// that name's account.
+func (s *Store) claimed(ref store.TableRef, path string) error {
+	for _, other := range *s.sources.now.Load() {
+		if other.ref != ref && other.Claims(path) {
+			return store.Unfitted(fmt.Sprintf("Attach them as %s: what was spent on them is in the account of that name.", other.ref),
+				"Files of this path are or were the table %s.", other.ref)
+		}
+	}
+	return nil
+}
+
+// cmpError returns the first error that there is.
+func cmpError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taken are the types of Parquet's columns that a table here has.
+var taken = regexp.MustCompile(`^(BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|HUGEINT|FLOAT|DOUBLE|DECIMAL\([0-9]+,[0-9]+\)|VARCHAR|BLOB|DATE|TIME|TIMESTAMP|TIMESTAMP_NS|TIMESTAMP WITH TIME ZONE)$`)
+
+// describeFiles reads the columns of the files, and writes the view.
+func (s *session) describeFiles(ctx context.Context, a *attached, pin *lake.Pin) (made *store.Attached, view string, err error) {
+	unread := func(err error) error {
+		return cmpError(ctx.Err(), store.Unfitted("Look at the files: one cannot be read as Parquet, or not by the server's account.",
+			"The files of %s cannot be read (%s).", a.Path, store.KindOf(classify(ctx, err))))
+	}
+	found, err := s.c.footers(ctx, pin.Paths())
+	if err != nil {
+		return nil, "", unread(err)
+	}
+	if a.Schema, err = a.fits(found[pin.Files[0].Path]); err != nil {
+		return nil, "", store.Unfitted("Rewrite the files of the table, so that all of them have its present columns.", "The table cannot be attached: %s.", err)
+	}
+	for _, f := range pin.Files {
+		if schema, err := a.fits(found[f.Path]); err != nil || schema != a.Schema {
+			return nil, "", store.Unfitted("All files of a table have the same columns in the same order.", "The columns of %s are not those of %s.", f.Path, pin.Files[0].Path)
+		}
+	}
+	if _, err := s.c.exec(ctx, a.assign(pin)); err != nil {
+		return nil, "", unread(err)
+	}
+	from := a.scanSQL()
+	rows, err := s.c.collect(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+from+")")
+	if err != nil {
+		return nil, "", unread(err)
+	}
+	own, err := s.c.collect(ctx, "SELECT column_name FROM (DESCRIBE SELECT * FROM read_parquet("+sqltext.StoreText(pin.Files[0].Path)+", hive_partitioning = false))")
+	if err != nil {
+		return nil, "", unread(err)
+	}
+	for _, r := range own {
+		for _, p := range a.Partitions {
+			if strings.EqualFold(p.Name, r[0].(string)) {
+				return nil, "", store.Unfitted("Rename one of them, or attach with \"hive\": false.", "The files have a column %s, and so have the names of their directories.", p.Name)
+			}
+		}
+	}
+	made = &store.Attached{}
+	var list []string
+	for _, r := range rows {
+		c := store.Column{Name: r[0].(string), Type: r[1].(string), Nullable: true}
+		id := sqltext.StoreName(c.Name)
+		switch {
+		case !taken.MatchString(c.Type):
+			made.Left = append(made.Left, c)
+			continue
+		case c.Type == "TIMESTAMP_NS":
+			c.Type, id = "TIMESTAMP", "TRY_CAST("+id+" AS TIMESTAMP) AS "+id
+		}
+		made.Columns, list = append(made.Columns, c), append(list, id)
+	}
+	if len(list) == 0 {
+		return nil, "", store.Unfitted("Write numbers, texts, dates or moments.", "No column of the files has a type that a table here has.")
+	}
+	return made, "CREATE VIEW " + a.quoted + " AS SELECT " + sqltext.List(list) + " FROM " + from, nil
+}
+
+// scanSQL reads the files of the connection's list. Footers do not tell of NaN. Statements read NaN
+// as NULL, so that it does not matter; can_have_nan keeps DuckDB from leaving out groups of rows
+// which may have one, whatever a statement does.
+func (a *attached) scanSQL() string {
+	hive := "hive_partitioning = false"
+	if len(a.Partitions) > 0 {
+		types := make([]string, len(a.Partitions))
+		for i, p := range a.Partitions {
+			types[i] = sqltext.StoreText(p.Name) + ": " + p.Type
+		}
+		hive = "hive_partitioning = true, hive_types = {" + sqltext.List(types) + "}"
+	}
+	return "read_parquet(getvariable(" + sqltext.StoreText(a.Variable) + "), union_by_name = false, can_have_nan = true, " + hive + ")"
+}
+
+// recorded changes the view and what is kept of the table in a transaction, which is left open.
+func (s *session) recorded(ctx context.Context, a *attached, view string) error {
+	kept, err := json.Marshal(a.kept)
+	if err != nil {
+		return err
+	}
+	if err := s.Begin(ctx); err != nil {
+		return err
+	}
+	s.files = true
+	if _, err := s.Write(ctx, []store.TableRef{a.ref}, view); err != nil {
+		return err
+	}
+	return s.Meta().Put(ctx, store.BucketSources, store.TableKey(a.ref), kept)
+}
+
+// Detach removes an attached table, and keeps which files it was.
+func (s *Store) Detach(ctx context.Context, ref store.TableRef) error {
+	s.sources.mu.Lock()
+	defer s.sources.mu.Unlock()
+	a := s.sources.live(ref)
+	if a == nil {
+		return store.Unfitted("SELECT * FROM dp.sources lists those that are.", "The table %s is not attached.", ref)
+	}
+	opened, err := s.Session(ctx)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	gone := newAttached(ref, a.kept)
+	gone.Detached = time.Now().UTC().Truncate(time.Second)
+	if err := opened.(*session).recorded(ctx, gone, "DROP VIEW "+gone.quoted); err != nil {
+		return err
+	}
+	if err := opened.Commit(ctx); err != nil {
+		return err
+	}
+	s.sources.put(gone)
+	return nil
+}

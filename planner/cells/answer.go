@@ -1,0 +1,255 @@
+package cells
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/engine/estimator"
+	"scrim/planner/keys"
+	"scrim/planner/plan"
+)
+
+// Answer is what a view tells of an aggregation.
+type Answer struct {
+	View plan.View
+	Sums []Sum // of each aggregate
+	// of each group, by aggregate; groups are numbered as the executor does, by the keys in the
+	// order of the grouping, the last one fastest
+	Groups [][]estimator.Estimate
+}
+
+// Sum tells of one aggregate.
+type Sum struct {
+	plan.ViewSum
+	Clip float64 // about what one person counts for, in units of the answer; 0: not known
+}
+
+// maxErrors bounds groups times cells of what is answered: the error of each group takes time in
+// proportion to the cells.
+const maxErrors = 1 << 25
+
+// Find answers an aggregation from a view. Where its cells do not tell it, why says so.
+func Find(ctx *sql.Context, d *Definition, q *Question) (answer *Answer, why string, err error) {
+	m, ok := matched(ctx, d, q)
+	if !ok || !m.told() || !m.whole() {
+		return nil, m.why, nil
+	}
+	list, err := m.unions()
+	if err != nil || list == nil {
+		return nil, m.why, err
+	}
+	a := &Answer{View: d.View.View, Groups: make([][]estimator.Estimate, len(list))}
+	for i, s := range m.sums {
+		told := Sum{ViewSum: plan.ViewSum{Text: q.Aggregates[i].Asked, Of: d.Measures[s.of].Column}, Clip: d.Measures[s.of].Clip}
+		if s.by >= 0 {
+			told.Of, told.Clip = told.Of+" and "+d.Measures[s.by].Column, 0
+		}
+		for k, g := range list {
+			e := m.estimate(s, g)
+			a.Groups[k] = append(a.Groups[k], e)
+			told.StdErr = max(told.StdErr, e.StdErr[0]) // NaN where a mean has no rows
+		}
+		a.Sums = append(a.Sums, told)
+	}
+	return a, "", nil
+}
+
+// group is a union of cells.
+type group struct {
+	cells []sql.Row // the values of the dimensions
+	sums  []number  // by measure of the view
+}
+
+// number is a sum of cells of a measure: as it is shown, without bias, and the standard deviation
+// of the noise of that.
+type number struct{ fit, raw, stdErr float64 }
+
+// estimate is the answer to an aggregate in a group. What is shown adds up with all other answers
+// of the view; its interval is about the number without bias, and allows for what the clip takes.
+func (m *match) estimate(s sum, g *group) estimator.Estimate {
+	x, of := g.sums[s.of], m.d.Measures[s.of]
+	if s.by < 0 {
+		return estimator.Estimate{Values: []float64{x.fit}, StdErr: []float64{x.stdErr}, Error: &estimator.Error{
+			Form: estimator.Quotient, Noise: []float64{x.stdErr}, Raw: []float64{x.raw}, Cut: of.cut(math.Abs(x.raw))}}
+	}
+	n, by := g.sums[s.by], m.d.Measures[s.by]
+	if n.fit < 1 || n.raw < 1 {
+		return estimator.Estimate{Values: []float64{math.NaN()}, StdErr: []float64{math.NaN()}}
+	}
+	mean := x.raw / n.raw
+	noise, under := x.stdErr/n.raw, n.stdErr/n.raw
+	return estimator.Estimate{Values: []float64{x.fit / n.fit}, StdErr: []float64{math.Hypot(noise, mean*under)}, Error: &estimator.Error{
+		Form: estimator.Quotient, Noise: []float64{noise}, Under: []float64{under}, Raw: []float64{mean},
+		Cut: quotientCut(math.Abs(mean) * (of.Near + of.Wide + by.Near + by.Wide))}}
+}
+
+// cut is what a clip may have taken from a sum of a size, as dp_view_errors allows for it.
+func (x *Measure) cut(size float64) []estimator.Cut {
+	if x.Near == 0 && x.Wide == 0 {
+		return nil
+	}
+	c := estimator.Cut{Added: x.Near * size, Up: beyond((x.Near + x.Wide) * size)}
+	if x.Signed { // what the clip takes may be of either sign
+		c.Up, c.Down = beyond((2*x.Near+x.Wide)*size), beyond(x.Wide*size)
+	}
+	return []estimator.Cut{c}
+}
+
+// quotientCut is what clips may have moved a quotient by, up or down.
+func quotientCut(size float64) []estimator.Cut {
+	if size == 0 {
+		return nil
+	}
+	return []estimator.Cut{{Up: beyond(size), Down: beyond(size)}}
+}
+
+func beyond(size float64) []estimator.CutPart {
+	return []estimator.CutPart{{Weight: 1, Mean: size}}
+}
+
+// unions makes the groups of the question of the view's cells. It is nil where a condition or a key
+// has several values in a cell, or where the view has not the cells that its definition has now.
+func (m *match) unions() ([]*group, error) {
+	dims, named := len(m.dims), len(m.dims)+len(m.keys)
+	together, err := m.d.Finder.Together(m.d.Relation, slices.Concat(m.dims, m.keys, m.rest))
+	if err != nil || together == nil {
+		m.not("what is filtered or grouped by has values that are not public, or too many")
+		return nil, err
+	}
+	released, err := m.released()
+	if err != nil || released == nil {
+		m.not("it cannot be read")
+		return nil, err
+	}
+	if len(released)*m.q.Grouping.Groups*max(1, m.d.Work) > maxErrors {
+		m.not("the groups times its cells are too many")
+		return nil, nil
+	}
+	groups, known := m.groups()
+	of := map[string]sql.Row{} // of each cell, the values of the rest
+	for _, row := range together {
+		cell := keys.RowName(row[:dims])
+		if seen, ok := of[cell]; ok {
+			if !m.decided(seen, row[dims:]) {
+				return nil, nil
+			}
+			continue
+		}
+		of[cell] = row[dims:]
+		numbers, there := released[cell]
+		if !there {
+			m.not("it does not have the cells that its definition has now")
+			return nil, nil
+		}
+		holds, err := m.hold(row[named:])
+		if err != nil {
+			return nil, err
+		}
+		g := known[keys.RowName(row[dims:named])]
+		if !holds || g == nil {
+			continue
+		}
+		g.cells = append(g.cells, row[:dims])
+		for i, x := range numbers {
+			g.sums[i].fit += x.fit
+			g.sums[i].raw += x.raw
+		}
+	}
+	return groups, m.errors(groups)
+}
+
+// decided reports whether keys and conditions have the same values at two places of a cell.
+func (m *match) decided(a, b sql.Row) bool {
+	for i := range a {
+		if keys.RowName(a[i:i+1]) == keys.RowName(b[i:i+1]) {
+			continue
+		}
+		return m.not("%s has several values in one of its cells", m.textOf(i))
+	}
+	return true
+}
+
+// errors fills in the errors of the groups.
+func (m *match) errors(groups []*group) error {
+	for i := range m.d.Measures {
+		of, err := m.d.StdErrs(i)
+		if err != nil {
+			return err
+		}
+		for _, g := range groups {
+			if err := m.ctx.Err(); err != nil {
+				return err
+			}
+			if g.sums[i].stdErr, err = of(g.cells); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hold reports whether all conditions are true.
+func (m *match) hold(values sql.Row) (bool, error) {
+	for _, v := range values {
+		if v == nil {
+			return false, nil
+		}
+		if holds, err := sql.ConvertToBool(m.ctx, v); err != nil || !holds {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// groups are the question's groups by their numbers, and by the values of their keys.
+func (m *match) groups() ([]*group, map[string]*group) {
+	g := &m.q.Grouping
+	list, known := make([]*group, g.Groups), map[string]*group{}
+	for at := range list {
+		list[at] = &group{sums: make([]number, len(m.d.Parts))}
+		row, rest := make(sql.Row, len(g.Keys)), at
+		for k := len(row) - 1; k >= 0; k-- {
+			values := g.Keys[k].Image.Values
+			row[k] = values[rest%len(values)]
+			rest /= len(values)
+		}
+		known[keys.RowName(row)] = list[at]
+	}
+	return list, known
+}
+
+// released reads the view: the numbers of each cell, by the values of its dimensions.
+func (m *match) released() (map[string][]number, error) {
+	var columns []string
+	var schema sql.Schema
+	for i, name := range m.d.Dimensions {
+		columns, schema = append(columns, name), append(schema, &sql.Column{Name: name, Type: m.d.Keys[i].Type, Nullable: true})
+	}
+	for _, x := range m.d.Measures {
+		for _, name := range []string{x.Column, x.Raw} {
+			columns, schema = append(columns, name), append(schema, &sql.Column{Name: name, Type: types.Float64, Nullable: true})
+		}
+	}
+	rows, err := m.d.Finder.PublicRows(m.d.Ref, columns, schema)
+	if err != nil {
+		return nil, err
+	}
+	dims := len(m.d.Dimensions)
+	out := make(map[string][]number, len(rows))
+	for _, row := range rows {
+		numbers := make([]number, len(m.d.Measures))
+		for i := range numbers {
+			fit, is := row[dims+2*i].(float64)
+			raw, too := row[dims+2*i+1].(float64)
+			if !is || !too {
+				return nil, nil
+			}
+			numbers[i] = number{fit: fit, raw: raw}
+		}
+		out[keys.RowName(row[:dims])] = numbers
+	}
+	return out, nil
+}
