@@ -115,8 +115,10 @@ func sameAsOwn(t *testing.T, i *instance, dba *client, attached string, statemen
 		"INSERT INTO shop.regions VALUES ('north','NO'),('south','SE'),('east','SE')", "CALL dp_public('shop.regions')", "SET dp_raw = ON",
 		"CREATE TABLE shop.orders (id INT, customer_id INT, region VARCHAR(10), amount DECIMAL(10,2), weight DOUBLE, day DATE)",
 		"INSERT INTO shop.orders SELECT id, customer_id, region, amount, weight, day FROM "+attached)
-	if got := dba.value("SELECT COUNT(*) FROM shop.orders"); got != "6000" {
-		t.Fatalf("copied %s rows", got)
+	for _, table := range []string{attached, "shop.orders"} {
+		if got, want := fmt.Sprint(dba.query("SELECT COUNT(*), SUM(id), SUM(customer_id), COUNT(amount), SUM(amount), SUM(CASE WHEN id % 17 <> 0 THEN weight END), COUNT(DISTINCT day) FROM "+table)), ordersTold(); got != want {
+			t.Fatalf("%s has %s, want %s", table, got, want)
+		}
 	}
 	dba.exec(protectOrders(attached)...)
 	dba.exec(protectOrders("shop.orders")...)
@@ -128,6 +130,22 @@ func sameAsOwn(t *testing.T, i *instance, dba *client, attached string, statemen
 		compareOrders(t, ann, q, attached)
 	}
 	return ann
+}
+
+// ordersTold are totals of the 6000 orders that every source of the tests has.
+func ordersTold() string {
+	var ids, customers, amounts, cents int
+	var weights float64
+	for n := range 6000 {
+		ids, customers = ids+n, customers+n*7919%400
+		if n%11 != 0 {
+			amounts, cents = amounts+1, cents+n*31%500*25
+		}
+		if n%17 != 0 {
+			weights += float64(n%100) / 8
+		}
+	}
+	return fmt.Sprintf("[[6000 %d %d %d %d.%02d %v 100]]", ids, customers, amounts, cents/100, cents%100, weights)
 }
 
 // lakeQueries are statements on @orders.

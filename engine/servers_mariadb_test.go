@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,18 +11,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"scrim/internal/testenv"
 )
 
 // shopServer starts a MariaDB server on a port of this machine, with an account that may read its
 // database shop, and returns what declares it as a source.
 func shopServer(t *testing.T, options ...string) (admin *client, server *os.Process, declared string) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	port := testenv.Ports(t, 1)[0]
 	admin, server = mariadbWith(t, append(options, "--bind-address=127.0.0.1", fmt.Sprintf("--port=%d", port))...)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("sesame\n"), 0o600); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,14 +58,8 @@ type guide struct {
 
 func newGuide(t *testing.T) *guide {
 	g := &guide{t: t, dir: t.TempDir(), passwords: map[string]string{}}
-	for _, to := range []*string{&g.addr, &g.web} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		*to = l.Addr().String()
-		l.Close()
-	}
+	ports := testenv.Ports(t, 2)
+	g.addr, g.web = fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
 	t.Cleanup(func() {
 		if g.server != nil {
 			_ = g.server.Process.Kill()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"scrim/internal/testenv"
 )
 
 // TestScripts runs the files of testdata; $FILES has files that a script cannot hold. Beside
@@ -45,10 +48,7 @@ func TestScripts(t *testing.T) {
 			"kill9":  cmdKill,
 			"hangup": cmdHangup,
 			"freeport": func(ts *testscript.TestScript, _ bool, _ []string) {
-				l, err := net.Listen("tcp", "127.0.0.1:0")
-				ts.Check(err)
-				ts.Setenv("FREE", l.Addr().String())
-				ts.Check(l.Close())
+				ts.Setenv("FREE", fmt.Sprintf("127.0.0.1:%d", testenv.Ports(t, 1)[0]))
 			},
 			"today": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TODAY", time.Now().UTC().Format(time.DateOnly))

@@ -18,7 +18,8 @@ type reader interface {
 	take(v *source.Vector, i int) // puts it at its place
 }
 
-// of reads values of one type, of which a nullable one comes as a pointer.
+// of reads values of one type, of which a nullable one comes as a pointer. The library leaves the
+// pointer as it was at a NULL of some types, decimals among them, so that it is nil before every row.
 type of[T any] struct {
 	put  func(v *source.Vector, i int, value T) (ok bool) // false: NULL
 	one  T
@@ -39,6 +40,7 @@ func (r *of[T]) take(v *source.Vector, i int) {
 		v.Null[i] = !r.put(v, i, r.one)
 	case r.null != nil:
 		v.Null[i] = !r.put(v, i, *r.null)
+		r.null = nil
 	default:
 		v.Null[i] = true
 	}

@@ -73,6 +73,62 @@ func only(t *testing.T, n *snapshot, name string, columns []source.Column) (row 
 	return row
 }
 
+// TestNulls reads columns of all types that may be NULL, whose every second value is.
+func TestNulls(t *testing.T) {
+	c := rig.Start(t, 1)
+	c.Exec(0, "CREATE DATABASE shop")
+	n := opened(t, c)
+	var define, nulls, values strings.Builder
+	for i, e := range []struct{ typ, value string }{
+		{"Int8", "1"}, {"Int16", "1"}, {"Int32", "1"}, {"Int64", "1"}, {"UInt8", "1"}, {"UInt16", "1"}, {"UInt32", "1"}, {"UInt64", "1"},
+		{"Float32", "1"}, {"Float64", "1"}, {"Decimal(4,1)", "1"}, {"Decimal(9,2)", "1"}, {"Decimal(18,2)", "1"}, {"Decimal(38,2)", "1"},
+		{"String", "'1'"}, {"FixedString(1)", "'1'"}, {"Date", "'2024-02-29'"}, {"DateTime", "'2024-02-29 12:00:00'"},
+		{"Enum8('1' = 1)", "'1'"}, {"Enum16('1' = 1)", "'1'"}, {"LowCardinality", "'1'"},
+	} {
+		typ := "Nullable(" + e.typ + ")"
+		if e.typ == "LowCardinality" {
+			typ = "LowCardinality(Nullable(String))"
+		}
+		fmt.Fprintf(&define, ", v%d %s", i, typ)
+		nulls.WriteString(", NULL")
+		values.WriteString(", " + e.value)
+	}
+	const rows = 5000 // more than one batch
+	insert := make([]string, rows)
+	for id := range insert {
+		row := nulls.String()
+		if id%2 == 1 {
+			row = values.String()
+		}
+		insert[id] = fmt.Sprintf("(%d%s)", id, row)
+	}
+	c.Exec(0, "CREATE TABLE shop.t (id Int32"+define.String()+") ENGINE = MergeTree ORDER BY id", "INSERT INTO shop.t VALUES "+strings.Join(insert, ","))
+	tab, err := n.Look(t.Context(), "shop", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, read := make([]int, len(tab.Columns)), 0
+	err = n.Rows(t.Context(), "shop", "t", tab.Columns, func(b *source.Batch) error {
+		read += b.Len
+		for at := range b.Len {
+			for i, v := range b.Columns[1:] {
+				if v.Null[at] != (b.Columns[0].Ints[at]%2 == 0) {
+					wrong[i+1]++
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || read != rows {
+		t.Errorf("read %d rows: %v", read, err)
+	}
+	for i, of := range tab.Columns {
+		if wrong[i] > 0 {
+			t.Errorf("%s: %d values are NULL that are not, or the other way round", of.Type, wrong[i])
+		}
+	}
+}
+
 func TestTypes(t *testing.T) {
 	c := rig.Start(t, 1)
 	c.Exec(0, "CREATE DATABASE shop")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -68,7 +67,7 @@ func Start(t testing.TB, servers int) *Cluster {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	c := &Cluster{t: t}
-	ports := freePorts(t, 3*servers)
+	ports := testenv.Ports(t, 3*servers)
 	for i := range servers {
 		c.nodes = append(c.nodes, &node{dir: filepath.Join(dir, fmt.Sprint(i)), native: ports[3*i], http: ports[3*i+1], binary: binary, out: &log{}})
 	}
@@ -88,20 +87,6 @@ func Start(t testing.TB, servers int) *Cluster {
 		c.ready(i)
 	}
 	return c
-}
-
-// freePorts finds ports that nothing listens on at the moment.
-func freePorts(t testing.TB, n int) (ports []int) {
-	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 func (n *node) write(t testing.TB, name, text string) {
