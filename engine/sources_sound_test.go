@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"scrim/internal/stattest"
+	"scrim/internal/testenv/ducklake"
 	"scrim/internal/testenv/iceberg"
 )
 
@@ -60,8 +61,8 @@ func soundOver(t *testing.T, i *instance, source *recorders, attached string, ro
 	}
 }
 
-// TestLakeSound, TestIcebergSound, TestServerSound and TestClickHouseSound are soundOver each
-// source.
+// TestLakeSound, TestIcebergSound, TestDuckLakeSound, TestServerSound and TestClickHouseSound are
+// soundOver each source.
 func TestLakeSound(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -110,14 +111,38 @@ func TestClickHouseSound(t *testing.T) {
 	soundOver(t, i, source, "lake.orders", rows)
 }
 
+// ordersWithout writes the orders of nine customers, less some, into a file whose columns have
+// numbers, from the files of all orders in a directory.
+func ordersWithout(t *testing.T, from, to, customers string) {
+	t.Helper()
+	parquet(t, "COPY (SELECT * FROM (SELECT * REPLACE (CASE WHEN id % 10 = 0 THEN 1 ELSE customer_id END AS customer_id) FROM read_parquet('"+from+"/[abc].parquet')) WHERE customer_id < 10 AND customer_id NOT IN ("+customers+`))
+		TO '`+to+"' (FORMAT parquet, FIELD_IDS {id: 1, customer_id: 2, region: 3, amount: 4, weight: 5, day: 6, parts: {__duckdb_field_id: 7, a: 8}})")
+}
+
+func TestDuckLakeSound(t *testing.T) {
+	l := lakeOf(t, "sqlite3")
+	dir, state := filepath.Join(l.data, "main", "orders"), 0
+	rows := func(customers string) {
+		state++
+		name := fmt.Sprintf("state%d", state)
+		ordersWithout(t, dir, filepath.Join(dir, name+".parquet"), customers)
+		l.Exec("UPDATE ducklake_data_file SET end_snapshot = 9")
+		l.Add(ducklake.File{Path: name + ".parquet", Size: l.size(t, name)})
+	}
+	rows("-1")
+	source := &recorders{t: t}
+	i := startWith(t, "", source.next, l.serve)
+	i.root().exec("CREATE DATABASE lake", l.attach("lake.orders"))
+	soundOver(t, i, source, "lake.orders", rows)
+}
+
 func TestIcebergSound(t *testing.T) {
 	root, w := icebergOrders(t)
 	state := 0
 	rows := func(customers string) {
 		state++
 		f := iceberg.File{Name: fmt.Sprintf("data/state%d.parquet", state), Status: 1}
-		parquet(t, "COPY (SELECT * FROM (SELECT * REPLACE (CASE WHEN id % 10 = 0 THEN 1 ELSE customer_id END AS customer_id) FROM read_parquet('"+w.Dir+"/data/[abc].parquet')) WHERE customer_id < 10 AND customer_id NOT IN ("+customers+`))
-			TO '`+filepath.Join(w.Dir, f.Name)+"' (FORMAT parquet, FIELD_IDS {id: 1, customer_id: 2, region: 3, amount: 4, weight: 5, day: 6, parts: {__duckdb_field_id: 7, a: 8}})")
+		ordersWithout(t, filepath.Join(w.Dir, "data"), filepath.Join(w.Dir, f.Name), customers)
 		w.Commit(t, f)
 	}
 	rows("-1")

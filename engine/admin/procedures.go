@@ -86,8 +86,8 @@ var policyProcedures = []procedure{
 
 // sourceProcedures are those for tables of files and of other servers, for DBAs.
 var sourceProcedures = []procedure{
-	{Procedure{"dp_attach", "dp_attach(table, 'parquet' | 'iceberg' | 'mysql' | 'clickhouse', json)",
-		"Makes a read-only table of Parquet files or of an Iceberg table, which are read in place, below a directory of --lake, or of a table of a MySQL, MariaDB or ClickHouse server of --source, of which each statement copies what it needs. The JSON object has, for files, path, in which * stands for letters of a name and ** for directories, and perhaps hive, true where names of directories such as day=2025-06-01 are columns; for Iceberg, path, the directory of the table; for a server, server, the name of its declaration, database and table. It lists the columns. What was attached before keeps its name, and with it what was spent on it.",
+	{Procedure{"dp_attach", "dp_attach(table, 'parquet' | 'iceberg' | 'ducklake' | 'mysql' | 'clickhouse', json)",
+		"Makes a read-only table of Parquet files, or of a table of Iceberg or DuckLake, which are read in place, below a directory of --lake, or of a table of a MySQL, MariaDB or ClickHouse server of --source, of which each statement copies what it needs. The JSON object has, for files, path, in which * stands for letters of a name and ** for directories, and perhaps hive, true where names of directories such as day=2025-06-01 are columns; for Iceberg, path, the directory of the table; for DuckLake, path, the lake's data path, table, and catalog, a file of DuckDB or SQLite, or server and database, which have the catalogue; for a server, server, the name of its declaration, database and table. It lists the columns. What was attached before keeps its name, and with it what was spent on it.",
 		`CALL dp_attach('lake.orders', 'parquet', '{"path": "/srv/lake/orders/**/*.parquet", "hive": true}')`},
 		3, 3, []column{text("column_name"), text("column_type"), text("remark")}, attachFiles, nil, nil},
 	fixed(1, Procedure{"dp_detach", "dp_detach(table)",

@@ -20,8 +20,8 @@ import (
 type Sources interface {
 	// AttachFrom makes a table of a table of another server, which the operator has declared.
 	AttachFrom(ctx context.Context, table store.TableRef, kind, server, database, name string) (*store.Attached, error)
-	// Attach makes a table of the files that a path names.
-	Attach(ctx context.Context, table store.TableRef, kind, path string, hive bool) (*store.Attached, error)
+	// Attach makes a table of files.
+	Attach(ctx context.Context, table store.TableRef, from lake.From) (*store.Attached, error)
 	// Free refuses a name that cannot be attached, of files or of another server's table.
 	Free(ctx context.Context, table store.TableRef, remote bool) error
 	// Detach removes such a table, and keeps which files it was.
@@ -84,7 +84,9 @@ type described struct {
 	// of files
 	Path string `json:"path"`
 	Hive bool   `json:"hive"`
-	// of another server
+	// of a lake whose catalogue is a file
+	Catalog string `json:"catalog"`
+	// of another server, or of a lake whose catalogue is there
 	Server   string `json:"server"`
 	Database string `json:"database"`
 	Table    string `json:"table"`
@@ -102,22 +104,31 @@ func describedSource(kind, text string) (*described, error) {
 	out.kind = kind
 	switch {
 	case kind == lake.Parquet:
-		if wrong || out.Server+out.Database+out.Table != "" {
+		if wrong || out.Catalog+out.Server+out.Database+out.Table != "" {
 			return nil, refuse.New(refuse.Policy, "A source of files is described by a JSON object with path and perhaps hive.").
 				With(`For example '{"path": "/srv/lake/orders/**/*.parquet", "hive": true}'.`)
 		}
+	case kind == lake.DuckLake:
+		file, server := out.Catalog != "", out.Server != "" && out.Database != ""
+		if wrong || out.Path == "" || out.Hive || out.Table == "" || file == server || file && out.Server+out.Database != "" {
+			return nil, refuse.New(refuse.Policy, "A table of a lake is described by a JSON object with path, the lake's data path, table, and catalog, a file, or server and database, where the catalogue is.").
+				With(`For example '{"path": "/srv/lake/shop", "catalog": "/srv/lake/shop.ducklake", "table": "main.orders"}'.`)
+		}
+		if !strings.Contains(out.Table, ".") {
+			out.Table = "main." + out.Table
+		}
 	case out.ofFiles():
-		if wrong || out.Path == "" || out.Hive || out.Server+out.Database+out.Table != "" {
+		if wrong || out.Path == "" || out.Hive || out.Catalog+out.Server+out.Database+out.Table != "" {
 			return nil, refuse.New(refuse.Policy, "A table that lists its files is described by a JSON object with path, its directory.").
 				With(`For example '{"path": "/srv/lake/shop/orders"}'.`)
 		}
 	case slices.Contains(remoteKinds, kind):
-		if wrong || out.Path != "" || out.Hive || out.Server == "" || out.Database == "" || out.Table == "" {
+		if wrong || out.Path+out.Catalog != "" || out.Hive || out.Server == "" || out.Database == "" || out.Table == "" {
 			return nil, refuse.New(refuse.Policy, "A table of another server is described by a JSON object with server, database and table.").
 				With(`For example '{"server": "shop", "database": "shop", "table": "orders"}': the server is one that scrim serve --source declares.`)
 		}
 	default:
-		return nil, refuse.New(refuse.Policy, "There is no kind of source %q.", cut(kind)).With("The kinds are 'parquet', 'iceberg', 'mysql' and 'clickhouse'.")
+		return nil, refuse.New(refuse.Policy, "There is no kind of source %q.", cut(kind)).With("The kinds are 'parquet', 'iceberg', 'ducklake', 'mysql' and 'clickhouse'.")
 	}
 	return out, nil
 }
@@ -128,7 +139,11 @@ func (d *described) ofFiles() bool { return slices.Contains(lake.Files, d.kind) 
 // attach attaches a table.
 func (d *described) attach(ctx context.Context, to Sources, ref store.TableRef) (*store.Attached, error) {
 	if d.ofFiles() {
-		return to.Attach(ctx, ref, d.kind, d.Path, d.Hive)
+		from := lake.From{Kind: d.kind, Path: d.Path, Hive: d.Hive}
+		if d.kind == lake.DuckLake {
+			from.In = &lake.Catalog{File: d.Catalog, Server: d.Server, Database: d.Database, Table: d.Table}
+		}
+		return to.Attach(ctx, ref, from)
 	}
 	return to.AttachFrom(ctx, ref, d.kind, d.Server, d.Database, d.Table)
 }

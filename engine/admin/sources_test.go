@@ -13,7 +13,7 @@ import (
 // files are sources of which one is attached, one detached and one broken.
 type files struct{}
 
-func (files) Attach(context.Context, store.TableRef, string, string, bool) (*store.Attached, error) {
+func (files) Attach(context.Context, store.TableRef, lake.From) (*store.Attached, error) {
 	return nil, store.Unfitted("Look elsewhere.", "No file will do.")
 }
 

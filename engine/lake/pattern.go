@@ -2,7 +2,9 @@ package lake
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +43,24 @@ type Pattern struct {
 	Root string // one of the Roots
 	// Below are the segments from the root on. The last one names files.
 	Below []string
+}
+
+// File fails unless a path is that of a regular file below a root, which no symbolic link leads to.
+func (r Roots) File(path string) error {
+	if !filepath.IsAbs(path) || filepath.Clean(path) != path {
+		return fmt.Errorf("it is not absolute, or not in its shortest form")
+	}
+	if !slices.ContainsFunc(r, func(root string) bool { return strings.HasPrefix(path, root+"/") }) {
+		return fmt.Errorf("it is below none of the directories that the server was started with (--lake)")
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	if fi, err := os.Lstat(path); err != nil || real != path || !fi.Mode().IsRegular() {
+		return fmt.Errorf("it is no regular file, or a symbolic link leads to it")
+	}
+	return nil
 }
 
 // Pattern reads a pattern, whose root is the longest of the roots that it lies under.

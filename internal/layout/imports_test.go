@@ -69,6 +69,8 @@ var rules = []struct {
 	{"scrim/accounting", []string{"scrim/accounting", "scrim/internal/durable"}, "the account can be read and proven alone"},
 	{"scrim/catalog", []string{"scrim/internal/params", "scrim/internal/refuse", "scrim/internal/durable"}, "policies stand below everything that applies them"},
 	{"scrim/engine/lake", nil, "names of files, and nothing of what is in them"},
+	{"scrim/engine/lake/ducklake", []string{"scrim/engine/lake"}, "a table format lists files, and nothing of what is in them"},
+	{"scrim/engine/lake/formats", []string{"scrim/engine/lake", "scrim/engine/source", "scrim/internal/sqltext"}, "files are listed from what others keep, whatever the store is"},
 	{"scrim/engine/lake/iceberg", []string{"scrim/engine/lake"}, "a table format lists files, and nothing of what is in them"},
 	{"scrim/engine/source", []string{"scrim/engine/source", "scrim/internal/sqltext"}, "how other servers are read, and nothing of statements, stores and privacy"},
 	{"scrim/engine/store", []string{"scrim/engine/store", "scrim/engine/lake", "scrim/engine/source", "scrim/internal/spill", "scrim/internal/sqltext"}, "a store knows tables, not privacy"},

@@ -19,7 +19,8 @@ type reader interface {
 }
 
 // of reads values of one type, of which a nullable one comes as a pointer. The library leaves the
-// pointer as it was at a NULL of some types, decimals among them, so that it is nil before every row.
+// pointer as it was at a NULL of some types, decimals among them, so that it is nil before every
+// row.
 type of[T any] struct {
 	put  func(v *source.Vector, i int, value T) (ok bool) // false: NULL
 	one  T

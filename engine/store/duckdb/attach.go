@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 
 	"scrim/engine/lake"
+	"scrim/engine/lake/formats"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
 )
@@ -20,10 +21,10 @@ import (
 // Attach makes a table of the Parquet files that a path names, or of the table of a format that
 // lists them, in a directory. It fails with a *store.Unfit where the files, or the name, will not
 // do.
-func (s *Store) Attach(ctx context.Context, ref store.TableRef, kind, path string, hive bool) (*store.Attached, error) {
+func (s *Store) Attach(ctx context.Context, ref store.TableRef, from lake.From) (*store.Attached, error) {
 	s.sources.mu.Lock()
 	defer s.sources.mu.Unlock()
-	a, pin, err := s.propose(ctx, ref, kind, path, hive)
+	a, pin, err := s.propose(ctx, ref, from)
 	if err != nil {
 		return nil, err
 	}
@@ -64,34 +65,41 @@ func (s *session) record(ctx context.Context, a *attached, view string) error {
 }
 
 // propose checks the name and the path against what is there, and lists the files.
-func (s *Store) propose(ctx context.Context, ref store.TableRef, kind, path string, hive bool) (*attached, *lake.Pin, error) {
-	files, like := path, "/srv/lake/orders/**/*.parquet"
+func (s *Store) propose(ctx context.Context, ref store.TableRef, from lake.From) (*attached, *lake.Pin, error) {
+	files, like := from.Path, "/srv/lake/orders/**/*.parquet"
 	var starred error
-	if kind != lake.Parquet {
-		files, like = strings.TrimSuffix(path, "/")+anyFile, "/srv/lake/shop/orders"
-		if strings.Contains(path, "*") {
+	if from.Kind != lake.Parquet {
+		files, like = formats.Below(strings.TrimSuffix(from.Path, "/")), "/srv/lake/shop/orders"
+		if strings.Contains(from.Path, "*") {
 			starred = errors.New("it has a *")
 		}
 	}
-	pattern, err := s.sources.roots.Pattern(files)
+	pattern, err := s.sources.lister.Roots.Pattern(files)
 	if err := cmpError(err, starred); err != nil {
-		return nil, nil, store.Unfitted("Give an absolute path such as "+like+", and start the server with --lake for a directory above it.", "The path %q cannot be attached: %s.", path, err)
+		return nil, nil, store.Unfitted("Give an absolute path such as "+like+", and start the server with --lake for a directory above it.", "The path %q cannot be attached: %s.", from.Path, err)
 	}
-	if err := s.claimed(ref, pattern.String()); err != nil {
-		return nil, nil, err
+	if from.In == nil { // of a lake the path is not yet the table's
+		if err := s.claimed(ref, pattern.String()); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := s.Free(ctx, ref, false); err != nil {
 		return nil, nil, err
 	}
-	a := lake.Attachment{Kind: kind, Path: pattern.String(), Hive: hive, Attached: time.Now().UTC().Truncate(time.Second), Variable: "files_" + strings.ToLower(rand.Text())}
-	pin, err := first(&a, pattern)
-	if err == nil && hive {
+	a := lake.Attachment{Kind: from.Kind, Path: pattern.String(), Hive: from.Hive, In: from.In, Attached: time.Now().UTC().Truncate(time.Second), Variable: "files_" + strings.ToLower(rand.Text())}
+	pattern, pin, err := s.sources.lister.First(ctx, &a, pattern)
+	if err == nil && from.In != nil {
+		if claim := s.claimed(ref, pattern.String()); claim != nil {
+			return nil, nil, claim
+		}
+	}
+	if err == nil && from.Hive {
 		a.Partitions, err = pin.Partitions()
 	}
 	var unfit *lake.Unfit
 	switch {
 	case errors.As(err, &unfit):
-		return nil, nil, store.Unfitted(unfit.Remedy, "The table in %s cannot be attached: %s.", path, unfit.Cause)
+		return nil, nil, store.Unfitted(unfit.Remedy, "The table in %s cannot be attached: %s.", from.Path, unfit.Cause)
 	case err != nil:
 		return nil, nil, store.Unfitted("Correct the path or the files.", "The files cannot be attached: %s.", err)
 	}
@@ -195,6 +203,8 @@ func (s *session) describeFiles(ctx context.Context, a *attached, pin *lake.Pin)
 		c := store.Column{Name: r[0].(string), Type: r[1].(string), Nullable: true}
 		id := sqltext.StoreName(c.Name)
 		switch {
+		case a.own(c.Name):
+			continue
 		case !taken.MatchString(c.Type):
 			made.Left = append(made.Left, c)
 			continue

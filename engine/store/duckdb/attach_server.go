@@ -18,7 +18,7 @@ import (
 func (s *Store) AttachFrom(ctx context.Context, ref store.TableRef, kind, server, database, table string) (*store.Attached, error) {
 	s.sources.mu.Lock()
 	defer s.sources.mu.Unlock()
-	if d, ok := s.sources.servers[server]; !ok || d.Kind != kind {
+	if d, ok := s.sources.lister.Servers[server]; !ok || d.Kind != kind {
 		return nil, store.Unfitted(fmt.Sprintf("Whoever runs the server declares it: scrim serve --source %s=%s://USER@HOST:PORT?password=file:PATH.", server, kind),
 			"No %s server is declared as %q.", kind, server)
 	}

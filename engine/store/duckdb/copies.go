@@ -77,11 +77,11 @@ func (r *readings) of(ctx context.Context, name string) (source.Snapshot, error)
 	if s := r.open[name]; s != nil {
 		return s, nil
 	}
-	server, ok := r.s.servers[name]
+	server, ok := r.s.lister.Servers[name]
 	if !ok {
 		return nil, fmt.Errorf("no source %s is declared: start the server with --source %s=…", name, name)
 	}
-	s, err := server.Open(ctx, r.s.kinds)
+	s, err := server.Open(ctx, r.s.lister.Kinds)
 	if err == nil {
 		r.open[name] = s
 	}

@@ -13,9 +13,9 @@ import (
 
 // footer is what a file's footer says of its columns.
 type footer struct {
-	text   strings.Builder // of all of them, but for their numbers
-	fields []lake.Field    // those that are not within others; ID is 0 where they have no numbers
-	within int             // how many are still to come that are within others
+	fields []lake.Field // those that are not within others; ID is 0 where they have no numbers
+	texts  []string     // of each, and of what is within it, but for their numbers
+	within int          // how many are still to come that are within others
 }
 
 // footers returns those of files. Whether a column may be NULL is left aside, and so is the name of
@@ -33,13 +33,14 @@ func (c *conn) footers(ctx context.Context, paths []string) (map[string]*footer,
 			out[file] = &footer{}
 			continue
 		}
-		fmt.Fprintf(&f.text, "%q %v %v %v\n", r[1:5]...)
+		text := fmt.Sprintf("%q %v %v %v\n", r[1:5]...)
 		children, _ := r[4].(int64)
 		if f.within == 0 {
 			id, _ := r[5].(int64)
-			f.fields = append(f.fields, lake.Field{ID: id, Name: r[1].(string)})
+			f.fields, f.texts = append(f.fields, lake.Field{ID: id, Name: r[1].(string)}), append(f.texts, text)
 			f.within = int(children)
 		} else {
+			f.texts[len(f.texts)-1] += text
 			f.within += int(children) - 1
 		}
 	}
@@ -53,11 +54,21 @@ func (a *attached) fits(f *footer) (digest string, err error) {
 	if f == nil {
 		return "", fmt.Errorf("a file has no columns")
 	}
-	if a.Kind != lake.Parquet && !slices.Equal(f.fields, a.Fields) {
-		return "", fmt.Errorf("a file does not have the columns that the table has now, by name and number, in their order: %v and %v", names(f.fields), names(a.Fields))
+	last := len(f.fields)
+	for last > 0 && a.own(f.fields[last-1].Name) {
+		last--
 	}
-	sum := sha256.Sum256([]byte(f.text.String()))
+	if a.Kind != lake.Parquet && !slices.Equal(f.fields[:last], a.Fields) {
+		return "", fmt.Errorf("a file does not have the columns that the table has now, by name and number, in their order: %v and %v", names(f.fields[:last]), names(a.Fields))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(f.texts[:last], "")))
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// own reports whether a column is one that the format adds to files for itself: DuckLake tells in
+// rewritten ones where a row was before, and of which snapshot it is.
+func (a *attached) own(column string) bool {
+	return a.Kind == lake.DuckLake && strings.HasPrefix(column, "_ducklake_internal_")
 }
 
 // names lists columns with their numbers.

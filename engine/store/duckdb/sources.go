@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"scrim/engine/lake"
+	"scrim/engine/lake/formats"
 	"scrim/engine/source"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
@@ -40,11 +41,9 @@ type attached struct {
 
 // sources are all of them, attached and detached.
 type sources struct {
-	roots   lake.Roots
-	kinds   map[string]source.Kind
-	servers source.Servers
-	mu      sync.Mutex // one change at a time
-	now     atomic.Pointer[map[store.TableRef]*attached]
+	lister formats.Lister
+	mu     sync.Mutex // one change at a time
+	now    atomic.Pointer[map[store.TableRef]*attached]
 }
 
 // load reads what is kept of them.
@@ -91,7 +90,7 @@ func (s *sources) promise(a *attached) string {
 	if a.Remote == nil {
 		return "files pinned for the statement"
 	}
-	if k := s.kinds[a.Kind]; k != nil {
+	if k := s.lister.Kinds[a.Kind]; k != nil {
 		return k.Promise() + ", copied for the statement"
 	}
 	return "nothing: there is no such kind of source"
@@ -136,11 +135,11 @@ func (s *Store) State(ctx context.Context, ref store.TableRef) (now store.Source
 
 // pin lists the files of a table and checks that all of them have its columns.
 func (s *Store) pin(ctx context.Context, a *attached) (*lake.Pin, error) {
-	pattern, err := s.sources.roots.Pattern(a.Path)
+	pattern, err := s.sources.lister.Roots.Pattern(a.Path)
 	if err != nil {
 		return nil, lost(fmt.Errorf("%s: %w", a.Path, err))
 	}
-	pin, err := relisted(a.Attachment, pattern)
+	pin, err := s.sources.lister.Again(ctx, a.Attachment, pattern)
 	if err == nil && a.Hive {
 		err = pin.Partitioned(a.Partitions)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"scrim/engine/lake"
+	"scrim/engine/lake/formats"
 	"scrim/engine/source"
 	"scrim/engine/store"
 )
@@ -100,10 +101,11 @@ func prepare(in *instance, o Options) (*Store, error) {
 		in: in, keeper: c, open: map[closer]struct{}{}, gate: newGate(), spill: o.spilling(in.path),
 		scans: newQueue(scansAtOnce(fmt.Sprint(limit[0][0])), false), work: newQueue(statementsAtOnce(o.threads()), true),
 	}
-	s.sources.roots, s.sources.kinds = roots, o.Servers.Kinds
-	if s.sources.servers, err = source.ParseServers(o.Servers.Declared, o.Servers.Kinds); err != nil {
+	servers, err := source.ParseServers(o.Servers.Declared, o.Servers.Kinds)
+	if err != nil {
 		return nil, err
 	}
+	s.sources.lister = formats.Lister{Roots: roots, Kinds: o.Servers.Kinds, Servers: servers, DuckDB: openForeign}
 	if err := s.sources.load(ctx, c); err != nil {
 		return nil, err
 	}
