@@ -129,7 +129,7 @@ func TestLakeRefusals(t *testing.T) {
 		attach("lake.x", root+"/orders/day=2025-04-01/*.parquet"): "are or were the table lake.orders",
 		attach("lake.x", root+"/**/part-0.parquet"):               "are or were the table lake.orders",
 		attach("none.x", root+"/mixed/a.parquet"):                 "no database",
-		"CALL dp_attach('lake.x', 'delta', '{}')":              "'parquet'",
+		"CALL dp_attach('lake.x', 'delta', '{}')":                 "'parquet'",
 		"CALL dp_attach('lake.x', 'iceberg', '{}')":               "its directory",
 		"CALL dp_attach('lake.x', 'parquet', '{\"paths\": 1}')":   "JSON object",
 		"CALL dp_detach('lake.own')":                              "not attached",

@@ -142,27 +142,24 @@ func (t *table) scanSQL(columns []column) string {
 
 // read hands over columns of all rows.
 func (s *session) read(ctx context.Context, t *table, list []column, columns []source.Column, each func(*source.Batch) error) error {
-	readers, into, b := make([]reader, len(list)), make([]any, len(list)), source.NewBatch(columns)
+	readers, into := make([]reader, len(list)), make([]any, len(list))
 	for i := range list {
 		readers[i] = list[i].reader()
 		into[i] = readers[i].into()
 	}
-	err := s.rows(ctx, t.scanSQL(list), func(scan func(...any) error) error {
-		if err := scan(into...); err != nil {
+	return source.Piped(columns, each, func(b *source.Batch, next func(*source.Batch) (*source.Batch, error)) (*source.Batch, error) {
+		err := s.rows(ctx, t.scanSQL(list), func(scan func(...any) error) (err error) {
+			if err := scan(into...); err != nil {
+				return err
+			}
+			for i, r := range readers {
+				r.take(&b.Columns[i], b.Len)
+			}
+			if b.Len++; b.Len == source.BatchRows {
+				b, err = next(b)
+			}
 			return err
-		}
-		for i, r := range readers {
-			r.take(&b.Columns[i], b.Len)
-		}
-		if b.Len++; b.Len < source.BatchRows {
-			return nil
-		}
-		err := each(b)
-		b.Len = 0
-		return err
+		})
+		return b, err
 	})
-	if err == nil && b.Len > 0 {
-		err = each(b)
-	}
-	return err
 }

@@ -42,18 +42,20 @@ func (s *snapshot) Rows(ctx context.Context, database, table string, columns []s
 		return worded(err)
 	}
 	defer rows.Close()
-	return worded(batches(rows, columns, readers, each))
+	return worded(source.Piped(columns, each, func(b *source.Batch, next func(*source.Batch) (*source.Batch, error)) (*source.Batch, error) {
+		return batches(rows, readers, b, next)
+	}))
 }
 
-// batches reads rows to their end.
-func batches(rows *sql.Rows, columns []source.Column, readers []reader, each func(*source.Batch) error) error {
-	b, raw, into, size := source.NewBatch(columns), make([]sql.RawBytes, len(columns)), make([]any, len(columns)), 0
+// batches reads rows to their end, into b and those that next returns. It returns the last.
+func batches(rows *sql.Rows, readers []reader, b *source.Batch, next func(*source.Batch) (*source.Batch, error)) (*source.Batch, error) {
+	raw, into, size := make([]sql.RawBytes, len(readers)), make([]any, len(readers)), 0
 	for i := range raw {
 		into[i] = &raw[i]
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return err
+			return nil, err
 		}
 		for i, v := range raw {
 			col := &b.Columns[i]
@@ -61,16 +63,14 @@ func batches(rows *sql.Rows, columns []source.Column, readers []reader, each fun
 			size += len(v)
 		}
 		if b.Len++; b.Len == source.BatchRows || size > batchBytes {
-			if err := each(b); err != nil {
-				return err
+			var err error
+			if b, err = next(b); err != nil {
+				return nil, err
 			}
-			b.Len, size = 0, 0
+			size = 0
 		}
 	}
-	if err := rows.Err(); err != nil || b.Len == 0 {
-		return err
-	}
-	return each(b)
+	return b, rows.Err()
 }
 
 // reader puts a value of the text protocol into a vector. It returns false for what is no value of
