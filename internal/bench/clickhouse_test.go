@@ -12,7 +12,10 @@ import (
 	"scrim/internal/testenv/clickhouse"
 )
 
-var benchPersons = flag.Int("bench.persons", 1_000_000, "persons of the benchmark of ClickHouse, of ten rows each")
+var (
+	benchPersons = flag.Int("bench.persons", 1_000_000, "persons of the benchmark of ClickHouse, of ten rows each")
+	benchMemory  = flag.String("bench.memory", "", "memory of the store in the benchmark of ClickHouse, e.g. 4GiB (default: the server's)")
+)
 
 // BenchmarkClickHouse sizes SELECT g, COUNT(*), SUM(x) … GROUP BY g over 20 public groups of a
 // table on three servers of ClickHouse, whose rows are copied for the statement, against what the
@@ -32,7 +35,7 @@ func BenchmarkClickHouse(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
-	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
+	c.Listen, c.RootPassword, c.Threads, c.MemoryLimit = "127.0.0.1:0", password, 2, *benchMemory
 	c.Sources = "logs=clickhouse://scrim@" + cluster.Addr(0) + "?password=file:" + secret
 	srv := serve(b, c)
 	b.Cleanup(srv.stop)

@@ -220,11 +220,14 @@ func indexed(in *flat, by []string, onto grid.Grid) string {
 }
 
 // unitColumn writes the unit u as an integer or a text by which the executor tells persons apart:
-// equal units give equal columns. The two zeros of a DOUBLE are one unit.
+// equal units give equal columns, and others others. The two zeros of a DOUBLE are one unit; a
+// BIGINT UNSIGNED is named by its bits, from 2^63 on by itself less 2^64.
 func unitColumn(t lower.Type) (string, store.ScanType) {
 	switch t.Kind {
 	case lower.Int, lower.Bool:
 		return "CAST(u AS BIGINT)", store.ScanInt64
+	case lower.UInt:
+		return "CASE WHEN u < 9223372036854775808 THEN TRY_CAST(u AS BIGINT) ELSE TRY_CAST(CAST(u AS HUGEINT) - 18446744073709551616 AS BIGINT) END", store.ScanInt64
 	case lower.Double:
 		return "CAST(u + CAST(0 AS DOUBLE) AS VARCHAR)", store.ScanText
 	}
