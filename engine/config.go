@@ -12,6 +12,7 @@ import (
 	"scrim/engine/source"
 	"scrim/engine/source/clickhouse"
 	"scrim/engine/source/mysql"
+	"scrim/engine/source/postgres"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/watch"
 )
@@ -160,7 +161,7 @@ func (c Config) Place() datadir.Place {
 }
 
 // kinds are the kinds of servers whose tables can be read.
-var kinds = map[string]source.Kind{"mysql": mysql.Kind{}, "clickhouse": clickhouse.Kind{}}
+var kinds = map[string]source.Kind{"mysql": mysql.Kind{}, "clickhouse": clickhouse.Kind{}, "postgres": postgres.Kind{}}
 
 // roots are the directories of Lake.
 func (c Config) roots() (dirs []string) {

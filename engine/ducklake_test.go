@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"scrim/internal/testenv/ducklake"
+	"scrim/internal/testenv/postgres"
 )
 
 // aLake is a lake below a root, whose data are in data, and its catalogue in a file beside it.
@@ -37,6 +39,17 @@ func lakeOf(t *testing.T, driver string) *aLake {
 		l.Exec, l.In, l.Text, l.UUIDs = func(s ...string) { t.Helper(); admin.exec(s...) }, "shop.", "TEXT", "TEXT"
 		l.in = `"server": "shop", "database": "shop"`
 		l.serve = func(c *Config) { c.Lake, c.Sources = root, declared }
+	case "postgres":
+		addr, db := postgres.Start(t)
+		secret := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(secret, []byte("sesame\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l.Exec, l.In, l.Text, l.UUIDs = executing(t, db), "public.", "VARCHAR", "UUID"
+		l.in = `"server": "meta", "database": "postgres"`
+		l.serve = func(c *Config) {
+			c.Lake, c.Sources = root, "meta=postgres://scrim@"+addr+"?password=file:"+secret
+		}
 	default:
 		file := filepath.Join(root, "catalog."+driver)
 		l.Text, l.UUIDs, l.in = "VARCHAR", map[string]string{"duckdb": "UUID", "sqlite3": "VARCHAR"}[driver], `"catalog": "`+file+`"`
@@ -46,12 +59,8 @@ func lakeOf(t *testing.T, driver string) *aLake {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer db.Close()
-			for _, q := range statements {
-				if _, err := db.Exec(q); err != nil {
-					t.Fatalf("%s: %v", q, err)
-				}
-			}
+			defer db.Close() // DuckDB keeps the file for itself
+			executing(t, db)(statements...)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(l.data, "main", "orders"), 0o755); err != nil {
@@ -60,6 +69,18 @@ func lakeOf(t *testing.T, driver string) *aLake {
 	l.Create()
 	l.Add(l.file(t, "a", 0, 1000, "", ""), l.file(t, "b", 1000, 5000, ", i AS _ducklake_internal_row_id", ", _ducklake_internal_row_id: 2147483540"), l.file(t, "c", 5000, 6000, "", ""))
 	return l
+}
+
+// executing runs statements in a database.
+func executing(t *testing.T, db *sql.DB) func(statements ...string) {
+	return func(statements ...string) {
+		t.Helper()
+		for _, q := range statements {
+			if _, err := db.Exec(q); err != nil {
+				t.Fatalf("%s: %v", q, err)
+			}
+		}
+	}
 }
 
 // file writes some of the orders into a file of the table.
@@ -82,7 +103,7 @@ func (l *aLake) attach(as string) string {
 // TestDuckLakeWithoutNoise asks of a table of a lake and of a table of the store with the same
 // rows: without noise the answers are the same, whatever has the catalogue.
 func TestDuckLakeWithoutNoise(t *testing.T) {
-	for _, driver := range []string{"duckdb", "sqlite3", "mysql"} {
+	for _, driver := range []string{"duckdb", "sqlite3", "mysql", "postgres"} {
 		t.Run(driver, func(t *testing.T) {
 			l := lakeOf(t, driver)
 			l.file(t, "orphan", 6000, 7000, "", "") // of no snapshot
@@ -97,6 +118,19 @@ func TestDuckLakeWithoutNoise(t *testing.T) {
 				statements = append(statements, randomQueries()...)
 			}
 			ann := sameAsOwn(t, i, dba, "lake.orders", statements)
+			if driver == "duckdb" { // which shares what it has open
+				var asking sync.WaitGroup
+				for n := range 6 {
+					other := i.client("ann", "pw-ann")
+					other.exec("SET dp_rho = 1000")
+					asking.Go(func() {
+						if got, err := other.try(fmt.Sprintf("SELECT COUNT(*) FROM lake.orders WHERE id > %d", n)); err != nil || fmt.Sprint(got) != fmt.Sprintf("[[%d]]", 5999-n) {
+							t.Errorf("at once: %v, %v", got, err)
+						}
+					})
+				}
+				asking.Wait()
+			}
 			if got := ann.explained("SELECT COUNT(*) FROM lake.orders"); !strings.Contains(got, "source lake.orders  ducklake  files pinned for the statement  keys not enforced  partial results never") {
 				t.Errorf("EXPLAIN: %s", got)
 			}
@@ -221,6 +255,7 @@ func TestDuckLakeRefused(t *testing.T) {
 		`"catalog": "` + text + `"`:                "no database of DuckDB or SQLite",
 		`"catalog": "` + l.root + `/none"`:         "no such file",
 		`"server": "none", "database": "x"`:        "no server is declared as none",
+		`"server": "meta", "database": "x"`:        "no server is declared as meta",
 		`"server": "none"`:                         "catalog, a file, or server and database",
 		in + `, "server": "none", "database": "x"`: "catalog, a file, or server and database",
 	} {

@@ -47,7 +47,7 @@ var settings = []setting{
 	{name: "tls-key", field: "TLSKey", doc: "PEM file of the certificate's key", reload: true},
 	{name: "require-tls", field: "RequireTLS", doc: "close connections that do not use TLS"},
 	{name: "lake", field: "Lake", doc: "directories, between commas, below which CALL dp_attach may name Parquet files, tables of Iceberg and DuckLake, and catalogues, that are read in place, e.g. /srv/lake; nothing else outside the data directory is ever read (default: none)"},
-	{name: "source", field: "Sources", doc: "servers, between commas, whose tables CALL dp_attach may name, e.g. shop=mysql://scrim@db.example:3306?password=file:/etc/scrim/shop.secret; no other server is ever connected to (default: none)"},
+	{name: "source", field: "Sources", doc: "servers, between commas, whose tables CALL dp_attach may name (mysql, clickhouse), or that have catalogues of lakes (postgres, mysql), e.g. shop=mysql://scrim@db.example:3306?password=file:/etc/scrim/shop.secret; no other server is ever connected to (default: none)"},
 	{name: "threads", field: "Threads", doc: "threads of the store (0: all processors)"},
 	{name: "memory-limit", field: "MemoryLimit", doc: "memory of the store before it spills to disk, e.g. 4GiB (default 1GiB)"},
 	{name: "query-memory", field: "ReleaseMemory", doc: "MiB that the groups, coordinates and answers of one private query may take; more is refused before the charge"},

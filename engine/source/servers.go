@@ -88,15 +88,33 @@ func parseServer(text string, kinds map[string]Kind) (s Server, err error) {
 
 // Open connects to the server.
 func (s Server) Open(ctx context.Context, kinds map[string]Kind) (Snapshot, error) {
-	at := Endpoint{Address: s.address, User: s.user}
-	var err error
-	if at.Password, err = s.password(); err != nil {
-		return nil, err
-	}
-	if at.TLS, err = s.transport(); err != nil {
+	at, err := s.endpoint()
+	if err != nil {
 		return nil, err
 	}
 	return kinds[s.Kind].Open(ctx, at)
+}
+
+// Database begins a transaction in a database of the server.
+func (s Server) Database(ctx context.Context, kinds map[string]Kind, name string) (*Database, error) {
+	of, ok := kinds[s.Kind].(Databases)
+	if !ok {
+		return nil, &Unfit{"a server of the kind " + s.Kind + " cannot have a catalogue", "Keep it in a file of DuckDB or SQLite, or in a database of PostgreSQL, MySQL or MariaDB."}
+	}
+	at, err := s.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	return of.Database(ctx, at, name)
+}
+
+// endpoint is where the server is, and the account.
+func (s Server) endpoint() (at Endpoint, err error) {
+	at = Endpoint{Address: s.address, User: s.user}
+	if at.Password, err = s.password(); err == nil {
+		at.TLS, err = s.transport()
+	}
+	return at, err
 }
 
 // password reads the password. Errors do not have it.

@@ -5,28 +5,16 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"scrim/engine/source"
 )
 
-// Querier runs queries in a transaction.
-type Querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// Catalog is one state of a lake's catalogue, which a transaction fixes: all that is asked of it is
-// of that state.
-type Catalog struct {
-	Tx Querier
-	// In is what stands before the names of tables: a database and a dot, or nothing.
-	In string
-	// Text is the type of texts in a CAST.
-	Text string
-	// Tables is a query of the names of the tables that there are.
-	Tables string
-}
+// catalog is one state of a lake's catalogue.
+type catalog struct{ *source.Database }
 
 // rows asks for columns of the rows of a table that have what where says, as texts. What is NULL
 // has Valid false. No text of a client is a part of the query.
-func (c *Catalog) rows(ctx context.Context, table, where string, columns ...string) (all [][]sql.NullString, err error) {
+func (c catalog) rows(ctx context.Context, table, where string, columns ...string) (all [][]sql.NullString, err error) {
 	list := make([]string, len(columns))
 	for i, name := range columns {
 		list[i] = "CAST(t." + name + " AS " + c.Text + ")"
@@ -35,7 +23,7 @@ func (c *Catalog) rows(ctx context.Context, table, where string, columns ...stri
 }
 
 // present lists the tables of the catalogue.
-func (c *Catalog) present(ctx context.Context) (map[string]bool, error) {
+func (c catalog) present(ctx context.Context) (map[string]bool, error) {
 	rows, err := c.texts(ctx, c.Tables, 1)
 	out := map[string]bool{}
 	for _, r := range rows {
@@ -44,7 +32,7 @@ func (c *Catalog) present(ctx context.Context) (map[string]bool, error) {
 	return out, err
 }
 
-func (c *Catalog) texts(ctx context.Context, query string, columns int) (all [][]sql.NullString, err error) {
+func (c catalog) texts(ctx context.Context, query string, columns int) (all [][]sql.NullString, err error) {
 	rows, err := c.Tx.QueryContext(ctx, query)
 	if err != nil {
 		return nil, fmt.Errorf("ducklake: %w", err)

@@ -1,7 +1,7 @@
 // Package ducklake reads which files the rows of a table of the format DuckLake are in, from the
-// lake's catalogue, which is a database of another kind: DuckDB, SQLite, or MySQL.
+// lake's catalogue, which is a database of another kind: DuckDB, SQLite, PostgreSQL, or MySQL.
 //
-//	Catalog ─▶ ducklake_metadata ─▶ _schema ─▶ _table ─▶ _column, _data_file ─▶ lake.Listing
+//	catalogue ─▶ ducklake_metadata ─▶ _schema ─▶ _table ─▶ _column, _data_file ─▶ lake.Listing
 //
 // Refused by name is what would make the rows other than all rows of those files: files of deletes,
 // rows and deletes that the catalogue keeps itself, files without numbers of columns, encryption,

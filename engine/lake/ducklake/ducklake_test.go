@@ -11,11 +11,12 @@ import (
 
 	"scrim/engine/lake"
 	"scrim/engine/lake/ducklake"
+	"scrim/engine/source"
 	made "scrim/internal/testenv/ducklake"
 )
 
 // catalog is one in memory with two files, and perhaps changed by statements.
-func catalog(t *testing.T, version string, changes ...string) *ducklake.Catalog {
+func catalog(t *testing.T, version string, changes ...string) *source.Database {
 	t.Helper()
 	db, err := sql.Open("sqlite3", ":memory:")
 	if err != nil {
@@ -35,7 +36,7 @@ func catalog(t *testing.T, version string, changes ...string) *ducklake.Catalog 
 	l.Add(made.File{Path: "a.parquet", Size: 3}, made.File{Path: "p=1/b.parquet", Size: 4}, made.File{Path: "gone.parquet", Size: 5})
 	l.Remove("gone.parquet")
 	l.Exec(changes...)
-	return &ducklake.Catalog{Tx: db, Text: "VARCHAR", Tables: "SELECT name FROM sqlite_master WHERE type = 'table'"}
+	return &source.Database{Tx: db, Text: "VARCHAR", Tables: "SELECT name FROM sqlite_master WHERE type = 'table'"}
 }
 
 // TestList reads tables of all versions, whose files lie where paths say.
@@ -85,6 +86,7 @@ func TestUnfit(t *testing.T) {
 		"a path not shortest": {"UPDATE ducklake_table SET path = './orders'", "leads elsewhere", true},
 		"no UUID":             {"UPDATE ducklake_table SET table_uuid = NULL", "no UUID", false},
 		"no size":             {"UPDATE ducklake_data_file SET file_size_bytes = NULL", "without a size", false},
+		"a view":              {"ALTER TABLE ducklake_column RENAME TO c; CREATE VIEW ducklake_column AS SELECT * FROM c", "no table ducklake_column", true},
 		"no number":           {"UPDATE ducklake_table SET table_id = NULL", "without a number", false},
 	} {
 		_, _, err := ducklake.List(t.Context(), catalog(t, "0.3", e.change), "/data", "main.orders")

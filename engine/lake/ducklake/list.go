@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"scrim/engine/lake"
+	"scrim/engine/source"
 )
 
 // versions are those of the format that are known. Before 0.2 tables had no paths.
@@ -20,7 +21,7 @@ const now = "t.end_snapshot IS NULL"
 
 // table is one that is read.
 type table struct {
-	*Catalog
+	catalog
 	id   string
 	name string // for remedies
 	dir  string
@@ -31,18 +32,21 @@ type table struct {
 // below. data is the directory of this machine that stands for the lake's data path. name is that
 // of a schema, a dot, and the table's. It fails with a *lake.Unfit where the table is one that
 // cannot be read.
-func List(ctx context.Context, c *Catalog, data, name string) (l *lake.Listing, dir string, err error) {
+func List(ctx context.Context, in *source.Database, data, name string) (l *lake.Listing, dir string, err error) {
+	c := catalog{in}
 	there, err := c.present(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if !there["ducklake_metadata"] {
-		return nil, "", &lake.Unfit{Cause: "the catalogue has no table ducklake_metadata", Remedy: "Name the database that ATTACH 'ducklake:…' names."}
+	for _, name := range []string{"metadata", "schema", "table", "column", "data_file", "delete_file"} {
+		if !there["ducklake_"+name] {
+			return nil, "", &lake.Unfit{Cause: "the catalogue has no table ducklake_" + name, Remedy: "Name the database that ATTACH 'ducklake:…' names."}
+		}
 	}
 	if err := c.known(ctx); err != nil {
 		return nil, "", err
 	}
-	t := &table{Catalog: c, name: name, out: &lake.Listing{}}
+	t := &table{catalog: c, name: name, out: &lake.Listing{}}
 	if err := t.find(ctx, data); err != nil {
 		return nil, "", err
 	}
@@ -60,7 +64,7 @@ func List(ctx context.Context, c *Catalog, data, name string) (l *lake.Listing, 
 }
 
 // known fails where the whole lake is one that cannot be read.
-func (c *Catalog) known(ctx context.Context) error {
+func (c catalog) known(ctx context.Context) error {
 	options, err := c.rows(ctx, "ducklake_metadata", "1 = 1", "key", "value")
 	if err != nil {
 		return err

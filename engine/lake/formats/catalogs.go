@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -12,32 +13,31 @@ import (
 	_ "github.com/mattn/go-sqlite3" // catalogues of lakes
 
 	"scrim/engine/lake"
-	"scrim/engine/lake/ducklake"
-	"scrim/internal/sqltext"
+	"scrim/engine/source"
 )
 
-// catalog opens the catalogue of a lake, whose state is that of one transaction until done.
-func (l *Lister) catalog(ctx context.Context, in *lake.Catalog) (c *ducklake.Catalog, done func(), err error) {
+// catalog opens the catalogue of a lake. Whoever gets it closes it.
+func (l *Lister) catalog(ctx context.Context, in *lake.Catalog) (*source.Database, error) {
 	if in.File == "" {
-		return l.servedCatalog(ctx, in)
+		return l.served(ctx, in)
 	}
 	if err := l.Roots.File(in.File); err != nil {
-		return nil, nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
+		return nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
 	}
 	db, tables, err := l.open(in.File)
 	if err != nil {
-		return nil, nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
+		return nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		db.Close()
-		return nil, nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
+		return nil, fmt.Errorf("the catalogue %s: %w", in.File, err)
 	}
-	done = func() {
+	end := func() {
 		tx.Rollback() //nolint:errcheck // nothing was written
 		db.Close()
 	}
-	return &ducklake.Catalog{Tx: tx, Text: "VARCHAR", Tables: tables}, done, nil
+	return &source.Database{Tx: tx, Text: "VARCHAR", Tables: tables, Close: end}, nil
 }
 
 // open opens a file of DuckDB or SQLite to be read, by what it begins with. tables lists the names
@@ -64,21 +64,19 @@ func (l *Lister) open(path string) (db *sql.DB, tables string, err error) {
 	return nil, "", fmt.Errorf("it is no database of DuckDB or SQLite")
 }
 
-// servedCatalog opens the catalogue that a declared server has.
-func (l *Lister) servedCatalog(ctx context.Context, in *lake.Catalog) (*ducklake.Catalog, func(), error) {
+// served opens the catalogue that a declared server has.
+func (l *Lister) served(ctx context.Context, in *lake.Catalog) (*source.Database, error) {
 	server, ok := l.Servers[in.Server]
 	if !ok {
-		return nil, nil, &lake.Unfit{Cause: "no server is declared as " + in.Server, Remedy: fmt.Sprintf("Whoever runs the server declares it: scrim serve --source %s=mysql://USER@HOST:PORT?password=file:PATH.", in.Server)}
+		return nil, &lake.Unfit{Cause: "no server is declared as " + in.Server, Remedy: fmt.Sprintf("Whoever runs the server declares it: scrim serve --source %s=postgres://USER@HOST:PORT?password=file:PATH.", in.Server)}
 	}
-	snap, err := server.Open(ctx, l.Kinds)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the catalogue of the server %s: %w", in.Server, err)
+	db, err := server.Database(ctx, l.Kinds, in.Database)
+	var unfit *source.Unfit
+	switch {
+	case errors.As(err, &unfit):
+		return nil, &lake.Unfit{Cause: unfit.Cause, Remedy: unfit.Remedy}
+	case err != nil:
+		return nil, fmt.Errorf("the catalogue of the server %s: %w", in.Server, err)
 	}
-	tx, ok := snap.(ducklake.Querier)
-	if !ok {
-		snap.Close()
-		return nil, nil, &lake.Unfit{Cause: fmt.Sprintf("the server %s cannot have a catalogue", in.Server), Remedy: "Catalogues are in a file of DuckDB or SQLite, or in a database of MySQL or MariaDB."}
-	}
-	return &ducklake.Catalog{Tx: tx, In: sqltext.Name(in.Database) + ".", Text: "CHAR",
-		Tables: "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = " + sqltext.Text(in.Database)}, func() { snap.Close() }, nil
+	return db, nil
 }

@@ -32,11 +32,11 @@ func (l *Lister) list(ctx context.Context, kind, dir string, in *lake.Catalog) (
 		found, err := iceberg.List(dir)
 		return found, dir, err
 	}
-	c, done, err := l.catalog(ctx, in)
+	c, err := l.catalog(ctx, in)
 	if err != nil {
 		return nil, "", err
 	}
-	defer done()
+	defer c.Close()
 	return ducklake.List(ctx, c, in.Data, in.Table)
 }
 

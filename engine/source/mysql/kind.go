@@ -12,6 +12,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"scrim/engine/source"
+	"scrim/internal/sqltext"
 )
 
 // Kind is source.Kind of MySQL and MariaDB.
@@ -63,6 +64,17 @@ func (Kind) Open(ctx context.Context, at source.Endpoint) (source.Snapshot, erro
 		return nil, worded(err)
 	}
 	return s, nil
+}
+
+// Database implements source.Databases.
+func (k Kind) Database(ctx context.Context, at source.Endpoint, name string) (*source.Database, error) {
+	opened, err := k.Open(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	s := opened.(*snapshot)
+	return &source.Database{Tx: s.conn, In: sqltext.Name(name) + ".", Text: "CHAR", Close: func() { s.Close() },
+		Tables: "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA = " + sqltext.Text(name)}, nil
 }
 
 // begin connects and begins the transaction.

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,12 +84,6 @@ func (s *snapshot) identities(ctx context.Context, database, table string) ([]st
 }
 
 // texts returns the rows of a query whose columns are all texts.
-// QueryContext runs a query of a lake's catalogue in the snapshot's transaction.
-func (s *snapshot) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	rows, err := s.conn.QueryContext(ctx, query, args...)
-	return rows, worded(err)
-}
-
 func (s *snapshot) texts(ctx context.Context, query string, columns int) (all [][]string, err error) {
 	rows, err := s.conn.QueryContext(ctx, query)
 	if err != nil {

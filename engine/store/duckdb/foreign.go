@@ -17,7 +17,7 @@ func openForeign(path string) (*sql.DB, error) {
 	case err == nil:
 		return sql.OpenDB(c), nil
 	case strings.Contains(err.Error(), "Could not set lock on file"):
-		return nil, &lake.Unfit{Cause: "another process has " + path + " open, and DuckDB lets nobody read what it may write", Remedy: "Let it detach the lake, or keep a catalogue that is written while it is read in SQLite or MySQL."}
+		return nil, &lake.Unfit{Cause: "another process has " + path + " open, and DuckDB lets nobody read what it may write", Remedy: "Let it detach the lake, or keep a catalogue that is written while it is read in SQLite or on a server."}
 	}
 	return nil, err
 }

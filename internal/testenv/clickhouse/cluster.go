@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,27 +31,7 @@ type node struct {
 	binary       string
 	mu           sync.Mutex
 	process      *exec.Cmd
-	out          *log
-}
-
-// log is what a server writes.
-type log struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *log) tail() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	b := l.b.Bytes()
-	return string(b[max(0, len(b)-4000):])
+	out          *testenv.Log
 }
 
 // Start starts so many servers, or skips the test where ClickHouse is not installed. Accounts are
@@ -69,7 +48,7 @@ func Start(t testing.TB, servers int) *Cluster {
 	c := &Cluster{t: t}
 	ports := testenv.Ports(t, 3*servers)
 	for i := range servers {
-		c.nodes = append(c.nodes, &node{dir: filepath.Join(dir, fmt.Sprint(i)), native: ports[3*i], http: ports[3*i+1], binary: binary, out: &log{}})
+		c.nodes = append(c.nodes, &node{dir: filepath.Join(dir, fmt.Sprint(i)), native: ports[3*i], http: ports[3*i+1], binary: binary, out: &testenv.Log{}})
 	}
 	for i, n := range c.nodes {
 		n.write(t, "config.xml", c.config(n, ports[3*i+2]))
@@ -140,7 +119,7 @@ func (c *Cluster) ready(i int) {
 	c.t.Helper()
 	testenv.Succeeds(c.t, 60*time.Second, "ClickHouse", func() error {
 		if _, err := c.nodes[i].ask("SELECT 1"); err != nil {
-			return fmt.Errorf("%w\n%s", err, c.nodes[i].out.tail())
+			return fmt.Errorf("%w\n%s", err, c.nodes[i].out)
 		}
 		return nil
 	})
