@@ -45,9 +45,11 @@ are left out because no column has their type. Nothing is imported: rows are rea
 
 KIND parquet reads files: --path is a pattern in quotes, with * for letters within a name and ** for any directories, below a
 directory that scrim serve --lake names. It is a path of the server's machine, and is read there. KIND iceberg reads the Iceberg
-table in the directory --path. KIND ducklake reads the table --from, as SCHEMA.TABLE, of the lake whose data path is the directory
---path and whose catalogue is the file --catalog, of DuckDB or SQLite, or the database --catalog of the server --source. KIND mysql, and other kinds of servers, read a table of a server that scrim serve --source
-declares: --source is its name there, --from the table there. Neither addresses nor passwords of sources are told here. The schema has to be there (CREATE DATABASE).
+table in the directory --path. KIND ducklake reads the table --from, as SCHEMA.TABLE, of the lake whose data path is the
+directory --path, and whose catalogue is the file --catalog, of DuckDB or SQLite, or the database --catalog of the server
+--source. KIND mysql, and other kinds of servers, read a table of a server that scrim serve --source declares: --source is its
+name there, --from the table there. Neither addresses nor passwords of sources are told here. The schema has to be there
+(CREATE DATABASE).
 
 Analysts are refused the new table until it is declared, by CALL dp_protect or dp_public. CALL dp_detach removes it; what was
 spent on it stays.`,
