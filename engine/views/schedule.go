@@ -152,22 +152,16 @@ func (r *Series) NextRelease(life string) time.Time {
 	return r.Schedule.Next(life)
 }
 
-// refresh refreshes a view that is due. Where its table is gone, or somebody else changes it,
-// nothing is done now.
-func (s *Schedules) refresh(ctx context.Context, ref store.TableRef, now time.Time) {
-	r, free, err := s.Views.alone(ref)
-	if err != nil {
-		return
-	}
-	defer free()
+// due does what is due of a table for the account that has set its schedule, and notes with tried
+// how it went, where something has begun. Where the table is gone nothing is done.
+func (s *Schedules) due(ctx context.Context, ref store.TableRef, by, call string, do func(own *sql.Context) error, tried func(problem string, failed bool) error) {
 	if _, there, err := s.Views.st.Table(ctx, ref); err != nil || !there {
 		return
 	}
-	by := r.Schedule.By
 	own, end, err := s.As(ctx, by)
 	if err == nil {
 		defer end()
-		r, err = s.Views.refreshDue(own, r, now, s.Totals.Ledger)
+		err = do(own)
 	}
 	if ctx.Err() != nil {
 		return // the server ends: the next one goes on with what has begun
@@ -175,12 +169,29 @@ func (s *Schedules) refresh(ctx context.Context, ref store.TableRef, now time.Ti
 	problem := ""
 	if err != nil {
 		problem = s.Tell(by, err)
-		err = s.Views.reschedule(ctx, r, r.Schedule.tried(now, problem))
 	}
-	if err != nil {
+	if err := tried(problem, err != nil); err != nil {
 		problem = s.Tell(by, err)
 	}
-	s.Done(by, "dp_refresh_view('"+ref.String()+"')", problem)
+	s.Done(by, call+"('"+ref.String()+"')", problem)
+}
+
+// refresh refreshes a view that is due. Where somebody else changes it, nothing is done now.
+func (s *Schedules) refresh(ctx context.Context, ref store.TableRef, now time.Time) {
+	r, free, err := s.Views.alone(ref)
+	if err != nil {
+		return
+	}
+	defer free()
+	s.due(ctx, ref, r.Schedule.By, "dp_refresh_view", func(own *sql.Context) error {
+		r, err = s.Views.refreshDue(own, r, now, s.Totals.Ledger)
+		return err
+	}, func(problem string, failed bool) error {
+		if !failed {
+			return nil // the record was kept with the refresh
+		}
+		return s.Views.reschedule(ctx, r, r.Schedule.tried(now, problem))
+	})
 }
 
 // refreshDue releases a view for a due time, and charges once for it: one that has begun and was
@@ -224,30 +235,16 @@ func (s *Schedules) release(ctx context.Context, ref store.TableRef, now time.Ti
 		return
 	}
 	defer free()
-	if _, there, err := s.Views.st.Table(ctx, ref); err != nil || !there {
-		return
-	}
-	by := r.Schedule.By
-	own, end, err := s.As(ctx, by)
-	if err == nil {
-		defer end()
-		_, err = s.Totals.release(own, r, time.Time{}, now)
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	problem := ""
-	if err != nil {
-		problem = s.Tell(by, err)
-	}
-	released, err := s.Totals.series.find(ref)
-	if err == nil {
-		err = s.Totals.reschedule(ctx, released, released.Schedule.tried(now, problem))
-	}
-	if err != nil {
-		problem = s.Tell(by, err)
-	}
-	s.Done(by, "dp_continue('"+ref.String()+"')", problem)
+	s.due(ctx, ref, r.Schedule.By, "dp_continue", func(own *sql.Context) error {
+		_, err := s.Totals.release(own, r, time.Time{}, now)
+		return err
+	}, func(problem string, _ bool) error {
+		released, err := s.Totals.series.find(ref)
+		if err != nil {
+			return err
+		}
+		return s.Totals.reschedule(ctx, released, released.Schedule.tried(now, problem))
+	})
 }
 
 // Problems lists what schedules could not do when it was due last, and which of them rest.
