@@ -21,22 +21,8 @@ const previewRemedy = "Ask for an aggregate, for example SELECT COUNT(*) FROM t;
 
 // isPreview reports whether a statement selects columns of rows, with a LIMIT above all of them.
 func (s *statement) isPreview(n sql.Node) bool {
-	if _, ok := n.(*gmsplan.Limit); !ok {
-		return false
-	}
-	plain := true
-	tree.Inspect(s.ctx, n, func(n sql.Node) {
-		switch n.(type) {
-		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort, *gmsplan.Project, *gmsplan.Filter, *gmsplan.TableAlias, *gmsplan.SubqueryAlias, *gmsplan.JoinNode, *gmsplan.ResolvedTable:
-		default:
-			plain = false
-		}
-	}, func(e sql.Expression) {
-		if _, ok := e.(*gmsplan.Subquery); ok {
-			plain = false
-		}
-	})
-	return plain
+	_, cut := n.(*gmsplan.Limit)
+	return cut && s.plainRows(n, true)
 }
 
 // previewed is the empty answer to a preview.

@@ -143,7 +143,7 @@ func (s *statement) rowsBelow(g *gmsplan.GroupBy) (cells.Rows, bool) {
 			break
 		}
 	}
-	if !s.plainRows(n) {
+	if !s.plainRows(n, false) {
 		return cells.Rows{}, false
 	}
 	var out cells.Rows
@@ -167,11 +167,13 @@ func (s *statement) rowsBelow(g *gmsplan.GroupBy) (cells.Rows, bool) {
 	return out, true
 }
 
-// plainRows reports whether a subtree is tables, joined and filtered.
-func (s *statement) plainRows(n sql.Node) bool {
+// plainRows reports whether a subtree is tables, joined and filtered; and perhaps ordered and cut.
+func (s *statement) plainRows(n sql.Node, ordered bool) bool {
 	plain := true
 	tree.Inspect(s.ctx, n, func(n sql.Node) {
 		switch n.(type) {
+		case *gmsplan.Limit, *gmsplan.Offset, *gmsplan.Sort:
+			plain = plain && ordered
 		case *gmsplan.Project, *gmsplan.Filter, *gmsplan.TableAlias, *gmsplan.SubqueryAlias, *gmsplan.JoinNode, *gmsplan.ResolvedTable:
 		default:
 			plain = false
