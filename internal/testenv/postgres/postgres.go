@@ -33,9 +33,9 @@ func Start(t testing.TB) (addr string, db *sql.DB) {
 		t.Fatal(err)
 	}
 	as := nobody(t, dir, secret)
-	make := exec.Command(initdb, "-D", data, "-U", "scrim", "-A", "scram-sha-256", "--pwfile", secret, "--no-sync", "-E", "UTF8", "--locale=C")
-	make.SysProcAttr, make.Dir = as, dir
-	if out, err := make.CombinedOutput(); err != nil {
+	create := exec.Command(initdb, "-D", data, "-U", "scrim", "-A", "scram-sha-256", "--pwfile", secret, "--no-sync", "-E", "UTF8", "--locale=C")
+	create.SysProcAttr, create.Dir = as, dir
+	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	server := exec.Command(filepath.Join(filepath.Dir(initdb), "postgres"), "-D", data, "-F", "-k", "", "-h", "127.0.0.1", "-p", strconv.Itoa(port))
