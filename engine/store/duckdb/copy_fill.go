@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/source"
 )

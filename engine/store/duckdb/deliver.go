@@ -29,7 +29,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
 )

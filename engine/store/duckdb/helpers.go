@@ -17,7 +17,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 )
 
 // helperThreads help the thread that executes a statement. DuckDB's own would be woken for every

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
 )

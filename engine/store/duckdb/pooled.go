@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 )
 
 // pooledConn is a connection with statements that it has prepared before: preparing a small scan

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 )
 
 // raw is a connection through the C interface: what the driver's connection cannot do is

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/marcboeker/go-duckdb/mapping"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
 )

@@ -25,7 +25,7 @@ import (
 	"context"
 	"unsafe"
 
-	"github.com/marcboeker/go-duckdb/mapping"
+	"github.com/marcboeker/go-duckdb/v2/mapping"
 )
 
 // The driver's result must be laid out as ours: a difference in size does not compile.
