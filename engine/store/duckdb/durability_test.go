@@ -22,6 +22,10 @@ import (
 const child = "SCRIM_STORE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
+	if what := os.Getenv(faultChild); what != "" {
+		playFault(what)
+		return
+	}
 	if path := os.Getenv(child); path != "" {
 		play := playChild
 		if dir, ok := strings.CutPrefix(path, smallDisk); ok {
