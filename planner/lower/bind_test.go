@@ -60,12 +60,12 @@ func newBinder(t testing.TB) *binder {
 	ctx := sql.NewContext(context.Background(), sql.WithSession(session))
 	ctx.SetCurrentDatabase("test")
 	var schema sql.Schema
-	for _, c := range columns {
-		typ, err := lower.MySQLType(c[1])
+	for name, storeType := range allColumns {
+		typ, err := lower.MySQLType(storeType)
 		if err != nil {
 			t.Fatal(err)
 		}
-		schema = append(schema, &sql.Column{Name: c[0], Type: typ, Source: "t", Nullable: true})
+		schema = append(schema, &sql.Column{Name: name, Type: typ, Source: "t", Nullable: true})
 	}
 	schema = append(schema, &sql.Column{Name: "doc", Type: types.JSON, Source: "t", Nullable: true})
 	tbl := memory.NewTable(ctx, db.BaseDatabase, "t", sql.NewPrimaryKeySchema(schema), nil)
@@ -93,9 +93,9 @@ func (b *binder) bind(text string) (e sql.Expression, err error) {
 
 // resolve is the Columns of t.
 func resolve(gf *expression.GetField) (lower.Expr, bool) {
-	for _, c := range columns {
-		if c[0] == gf.Name() {
-			return lower.ReadColumn("t."+sqltext.StoreName(c[0]), c[1]), true
+	for name, storeType := range allColumns {
+		if name == gf.Name() {
+			return lower.ReadColumn("t."+sqltext.StoreName(name), storeType), true
 		}
 	}
 	return lower.ReadColumn("t.doc", "JSON"), gf.Name() == "doc"

@@ -90,7 +90,9 @@ func (l *lowerer) intDiv(x, y Expr) Expr {
 					ways.add(room(xa, s, wordRoom), room(yb, s, wordRoom), "TRY_CAST("+up+" // "+down+" AS "+t+")")
 				}
 			}
-			ways.add(room(xa, s, maxPrecision), room(yb, s, maxPrecision), "TRY_CAST("+l.unscaled(xa, s)+" // "+l.unscaled(yb, s)+" AS "+t+")")
+			if s < maxPrecision {
+				ways.add(room(xa, s, maxPrecision), room(yb, s, maxPrecision), "TRY_CAST("+l.unscaled(xa, s)+" // "+l.unscaled(yb, s)+" AS "+t+")")
+			}
 			return ways.sql(b + " <> 0")
 		})
 	}))

@@ -14,9 +14,9 @@ import (
 // required is resolve for columns that are NOT NULL, as the planner reads them.
 func required(gf *expression.GetField) (lower.Expr, bool) {
 	e, ok := resolve(gf)
-	for _, c := range columns {
-		if c[0] == gf.Name() {
-			e.Nullable = !lower.Exact(c[1])
+	for name, storeType := range allColumns {
+		if name == gf.Name() {
+			e.Nullable = !lower.Exact(storeType)
 		}
 	}
 	return e, ok
@@ -27,10 +27,10 @@ func required(gf *expression.GetField) (lower.Expr, bool) {
 // it: who has no value would count with a fixed one, which is private but wrong.
 func TestNotNullable(t *testing.T) {
 	const each = 6000
-	b, db := newBinder(t), openStore(t)
+	b, db := newBinder(t), openHostile(t)
 	var null []string
-	for _, c := range columns {
-		null = append(null, sqltext.StoreName(c[0])+" IS NULL")
+	for name := range allColumns {
+		null = append(null, sqltext.StoreName(name)+" IS NULL")
 	}
 	if _, err := db.Exec("DELETE FROM t WHERE " + strings.Join(null, " OR ")); err != nil {
 		t.Fatal(err)

@@ -238,7 +238,7 @@ func (l *lowerer) roundDecimal(x Expr, d int, cut bool) Expr {
 	if d >= s {
 		return x.plain()
 	}
-	if d < -(p - s) {
+	if d < -(p-s) || cut && d == -(p-s) {
 		return decimal("(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST(0 AS DECIMAL(1,0)) END)", 1, 0, x.Nullable)
 	}
 	if cut {

@@ -17,7 +17,7 @@ func TestOrderedOperandsMeanTheSame(t *testing.T) {
 		each = 150
 	}
 	b := newBinder(t)
-	db := openStore(t)
+	db := openHostile(t)
 	r := rand.New(rand.NewPCG(11+*fuzzSeed, 13))
 	ran, moved := 0, 0
 	for range each {
@@ -61,7 +61,7 @@ func TestOrderedOperandsMeanTheSame(t *testing.T) {
 // TestTurnedComparisonsAreSeen makes sure that the comparison of values above can fail.
 func TestTurnedComparisonsAreSeen(t *testing.T) {
 	b := newBinder(t)
-	db := openStore(t)
+	db := openHostile(t)
 	value := func(text string) string {
 		e, err := b.bind(text)
 		if err != nil {

@@ -1,0 +1,74 @@
+package lower_test
+
+import (
+	stdsql "database/sql"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"scrim/internal/sqltext"
+	"scrim/internal/testenv/hostile"
+)
+
+// further are columns of the store's other types: name and type.
+var further = [][2]string{
+	{"i1", "TINYINT"}, {"i2", "SMALLINT"}, {"u1", "UTINYINT"}, {"u2", "USMALLINT"}, {"u4", "UINTEGER"}, {"hi", "HUGEINT"}, {"uh", "UHUGEINT"}, {"f", "FLOAT"},
+	{"m4", "DECIMAL(4,1)"}, {"m9", "DECIMAL(9,0)"}, {"mw", "DECIMAL(18,4)"}, {"mh", "DECIMAL(38,0)"}, {"mf", "DECIMAL(38,38)"},
+	{"uu", "UUID"}, {"en", "ENUM('', 'a', 'é', '12abc')"}, {"bl", "BLOB"},
+	{"tss", "TIMESTAMP_S"}, {"tms", "TIMESTAMP_MS"}, {"tns", "TIMESTAMP_NS"}, {"tz", "TIMESTAMP WITH TIME ZONE"}, {"iv", "INTERVAL"},
+}
+
+// allColumns are the names and types of columns and further.
+func allColumns(yield func(name, storeType string) bool) {
+	for _, c := range columns {
+		if !yield(c[0], c[1]) {
+			return
+		}
+	}
+	for _, c := range further {
+		if !yield(c[0], c[1]) {
+			return
+		}
+	}
+}
+
+// openHostile returns the store with table t of columns of every type: the rows of openStore, and
+// such of hostile values, each value of each column in some of them.
+func openHostile(t testing.TB) *stdsql.DB {
+	t.Helper()
+	db := openStore(t)
+	exec := func(q string) {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatalf("%.200s: %v", q, err)
+		}
+	}
+	for _, c := range further {
+		exec("ALTER TABLE t ADD COLUMN " + sqltext.StoreName(c[0]) + " " + c[1])
+	}
+	var names, types []string
+	for name, typ := range allColumns {
+		if name != "id" {
+			names, types = append(names, name), append(types, typ)
+		}
+	}
+	for i := range names {
+		names[i] = sqltext.StoreName(names[i])
+	}
+	const rows = 240 // thrice the longest list of values
+	r := rand.New(rand.NewPCG(*fuzzSeed, 23))
+	for n := range rows {
+		row := make([]string, len(types))
+		for i, typ := range types {
+			switch {
+			case n < rows/3:
+				row[i] = hostile.Value(typ, n)
+			case r.IntN(12) == 0:
+				row[i] = "NULL"
+			default:
+				row[i] = hostile.Value(typ, r.IntN(rows))
+			}
+		}
+		exec("INSERT INTO t (id, " + sqltext.List(names) + ") SELECT " + strconv.Itoa(100+n) + ", " + sqltext.List(row))
+	}
+	return db
+}
