@@ -20,6 +20,8 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 	root.exec("SET dp_raw = ON")
 	fill(root, nil)
 	root.exec("SET dp_raw = OFF")
+	root.exec("CREATE TABLE s.placed (id INT PRIMARY KEY, who INT NOT NULL, d DATE NOT NULL)", "INSERT INTO s.placed VALUES (1, 1, '2024-01-02')",
+		"CALL dp_protect('s.placed', 'who', 'buyer')", "CALL dp_set_budget('s.placed', '*', 1000, 0.001, 'never')", "CALL dp_set_domain('s.placed', 'd', '{\"min\": \"2024-01-01\", \"max\": \"2024-01-10\"}')")
 	ann := i.analyst(root, "ann", "s")
 	ann.exec("SET dp_rho = 0.5")
 	spent := func() string {
@@ -30,7 +32,18 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	queries := []string{"SELECT COUNT(*) FROM s.visits", "SELECT g, AVG(x) FROM s.visits GROUP BY g", "SELECT n, SUM(x) FROM s.visits GROUP BY n", "SELECT COUNT(*) FROM s.visits WHERE person > 1000"}
+	// what a DBA makes of persons' rows is charged likewise
+	made := []string{
+		`CALL dp_create_view('s.w', 'SELECT g, COUNT(*) AS n FROM s.visits GROUP BY g', '{"rho": 1000}')`,
+		`CALL dp_continual('s.t', 'SELECT d AS day, COUNT(*) AS n FROM s.placed GROUP BY 1', '{"rho": 0.5, "from": "2024-01-01", "days": 10, "per_person": 2}')`,
+		`CALL dp_synthesize('s.placed', 's.x', '{"rho": 4, "columns": ["d"]}')`,
+	}
 	refused := func() {
+		for _, q := range made {
+			if e := root.refused(1644, "45019", q); !strings.Contains(e.Message, "nothing was charged") {
+				t.Errorf("%s: got %v", q, e)
+			}
+		}
 		for _, q := range queries {
 			if e := ann.refused(1644, "45019", q); !strings.Contains(e.Message, "nothing was charged") {
 				t.Errorf("%s: got %v", q, e)
@@ -57,6 +70,7 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	root.exec(made...)
 	for _, q := range queries {
 		ann.query(q)
 	}

@@ -131,14 +131,10 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	if len(open) == 0 {
 		return answers, nil
 	}
-	if err := e.x.Store.Room(); err != nil {
-		return nil, noRoom(err)
-	}
-	receipt, err := e.x.Account.Reserve(ctx, e.request(open))
+	receipt, err := e.x.reserve(ctx, e.request(open))
 	if err != nil {
 		return nil, err
 	}
-	spent.Charged(ctx, receipt.ID)
 	err = e.release(ctx, open, answers, receipt)
 	if err == nil {
 		e.x.Account.Remark(receipt, e.summary(open, answers))
@@ -148,6 +144,19 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 		return nil, failed(err)
 	}
 	return answers, nil
+}
+
+// reserve makes a charge durable, unless the disk has no room for what it pays for. All charges are
+// made here.
+func (x *Executor) reserve(ctx *sql.Context, r accounting.Request) (accounting.Receipt, error) {
+	if err := x.Store.Room(); err != nil {
+		return accounting.Receipt{}, noRoom(err)
+	}
+	receipt, err := x.Account.Reserve(ctx, r)
+	if err == nil {
+		spent.Charged(ctx, receipt.ID)
+	}
+	return receipt, err
 }
 
 // reads are the tables that releases read.

@@ -5,7 +5,6 @@ import (
 
 	"scrim/accounting"
 	"scrim/internal/refuse"
-	"scrim/internal/spent"
 	"scrim/planner/plan"
 )
 
@@ -19,12 +18,7 @@ func (x *Executor) Prepay(ctx *sql.Context, s *plan.Statement) (accounting.Recei
 	if err := ctx.Err(); err != nil {
 		return accounting.Receipt{}, notStarted(err)
 	}
-	receipt, err := x.Account.Reserve(ctx, begun.(*execution).request(s.Releases))
-	if err != nil {
-		return accounting.Receipt{}, err
-	}
-	spent.Charged(ctx, receipt.ID)
-	return receipt, nil
+	return x.reserve(ctx, begun.(*execution).request(s.Releases))
 }
 
 // Prepaid ends what Prepay began: the statement may be continued, or err is why it may not. The

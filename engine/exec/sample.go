@@ -30,15 +30,11 @@ func (x *Executor) Sample(ctx *sql.Context, s *plan.Sample, c Charged, use func(
 	if err := ctx.Err(); err != nil {
 		return notStarted(err)
 	}
-	if err := x.Store.Room(); err != nil {
-		return noRoom(err)
-	}
 	spent.Begin(ctx)
-	receipt, err := x.Account.Reserve(ctx, x.chargeFor(ctx, s, c))
+	receipt, err := x.reserve(ctx, x.chargeFor(ctx, s, c))
 	if err != nil {
 		return err
 	}
-	spent.Charged(ctx, receipt.ID)
 	err = x.sampled(ctx, s, use)
 	x.Account.Finish(receipt, outcome(err))
 	if err != nil {
