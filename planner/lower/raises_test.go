@@ -193,7 +193,7 @@ func callQuery(d *datadriven.TestData, name string, types []string) string {
 		from = append(from, fmt.Sprintf("%s AS a%d", table, i))
 	}
 	call := name + "(" + sqltext.List(args) + ")"
-	if strings.Trim(name, "+-*/%|<>=~") == "" {
+	if strings.Trim(name, "+-*/%|&<>=~") == "" {
 		call = "(" + strings.Join(append([]string{""}, args...)[max(len(args)-1, 0):], " "+name+" ") + ")"
 	}
 	if d.Cmd == "aggregate" {
