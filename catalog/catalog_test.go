@@ -559,7 +559,8 @@ func TestOpenRefuses(t *testing.T) {
 		reject(fmt.Sprintf("%d bytes", n), good[:n], ErrDamaged)
 	}
 	reject("appended", append(bytes.Clone(good), ' '), ErrDamaged)
-	reject("version", bytes.Replace(good, []byte(`"version":1`), []byte(`"version":2`), 1), ErrVersion)
+	reject("version", bytes.Replace(good, []byte(`"version":2`), []byte(`"version":3,"later":true`), 1), ErrVersion)
+	reject("no version", bytes.Replace(good, []byte(`"version":2`), []byte(`"version":0`), 1), ErrDamaged)
 	ok(t, os.WriteFile(path, good, 0o600))
 	if _, err := Open(path, Options{DirectoryID: "directory-2"}); !errors.Is(err, ErrForeign) {
 		t.Errorf("got %v, want %v", err, ErrForeign)

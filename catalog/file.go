@@ -3,6 +3,7 @@ package catalog
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,16 +17,23 @@ import (
 	"strings"
 
 	"scrim/internal/durable"
+	"scrim/internal/release"
 )
 
 const (
-	fileFormat  = "scrim-catalog"
-	fileVersion = 1
+	fileFormat = "scrim-catalog"
+	// fileVersion is the version of the file, and with it of the data directory: the policies go
+	// wherever the store's file goes, and a program refuses a version that it does not know by
+	// name. Version 1 is that of directories whose store no program has opened that has DuckDB 1.5:
+	// one with DuckDB 1.4 must not open the others.
+	fileVersion = 2
+	oldVersion  = 1
 	// maxFile bounds what is read at start: far above any real catalogue.
 	maxFile = 1 << 30
 )
 
-// header is the first line of the file.
+// header is the first line of the file. A program of version 1 calls a file with more fields
+// damaged.
 type header struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
@@ -78,12 +86,14 @@ type storedOwner struct {
 	Link   *storedLink `json:"link,omitempty"`
 }
 
-// storedState is the JSON form of a state in which entities are declared to be disjoint or have
-// periods; that of any other is the list of its tables alone.
+// storedState is the JSON form of a state. In version 1 that of one without disjoint entities and
+// periods is the list of its tables alone.
 type storedState struct {
+	Program  string            `json:"program"` // the version of the program that wrote it
 	Tables   []stored          `json:"tables"`
 	Periods  map[string]string `json:"entity_periods,omitempty"`
 	Disjoint [][2]string       `json:"disjoint_entities,omitempty"`
+	Absent   []string          `json:"absent,omitempty"`
 }
 
 // link is the link that is kept; nil for none.
@@ -122,11 +132,8 @@ func encode(s *Snapshot) ([]byte, error) {
 		}
 		list = append(list, r)
 	}
-	if len(s.disjoint) == 0 && len(s.periods) == 0 {
-		return json.MarshalIndent(list, "", " ")
-	}
 	pairs := slices.SortedFunc(maps.Keys(s.disjoint), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
-	return json.MarshalIndent(storedState{list, s.periods, pairs}, "", " ")
+	return json.MarshalIndent(storedState{release.Version, list, s.periods, pairs, slices.Sorted(maps.Keys(s.absent))}, "", " ")
 }
 
 func decode(payload []byte, revision uint64) (*Snapshot, error) {
@@ -184,6 +191,9 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 		}
 		s.put(t)
 	}
+	for _, name := range state.Absent {
+		s.leave(name)
+	}
 	return s, s.verify()
 }
 
@@ -197,8 +207,8 @@ func load(path, directory string) (header, *Snapshot, error) {
 		return header{}, nil, fmt.Errorf("%w: %s: want directory %q, have %q", ErrForeign, path, directory, h.Directory)
 	}
 	s, err := decode(payload, h.Revision)
-	if err != nil {
-		return header{}, nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	if err != nil { // it is what was written, see read
+		return header{}, nil, fmt.Errorf("%w: %w", newer(path, h, payload), err)
 	}
 	return h, s, nil
 }
@@ -219,27 +229,51 @@ func read(path string) (header, []byte, error) {
 	line, payload, ok := bytes.Cut(data, []byte("\n"))
 	h, err := parseHeader(line)
 	switch {
+	case errors.Is(err, ErrVersion):
+		return header{}, nil, newer(path, h, payload)
 	case err != nil || !ok || len(data) > maxFile:
 		return header{}, nil, fmt.Errorf("%w: %s", ErrDamaged, path)
-	case h.Version != fileVersion:
-		return header{}, nil, fmt.Errorf("%w: %s: want version %d, have %d", ErrVersion, path, fileVersion, h.Version)
 	case h.SHA256 != h.sum(payload):
 		return header{}, nil, fmt.Errorf("%w: %s: checksum does not match", ErrDamaged, path)
 	}
 	return h, payload, nil
 }
 
+// newer is the refusal of a file that a newer program wrote.
+func newer(path string, h header, payload []byte) error {
+	var by storedState
+	_ = json.Unmarshal(payload, &by) // of another form, it may not say which program
+	return fmt.Errorf("%w: %s was made by a newer version of scrim (%s): want version %d or before, have %d. Nothing is damaged: use that version",
+		ErrVersion, path, cmp.Or(by.Program, "which it does not tell"), fileVersion, h.Version)
+}
+
+// parseHeader reads the first line of a file: with ErrVersion where a newer program wrote it, of
+// which it reads no more than it knows.
 func parseHeader(line []byte) (header, error) {
 	var h header
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&h); err != nil {
+	if err := json.Unmarshal(line, &h); err != nil {
 		return h, err
 	}
 	if h.Format != fileFormat {
 		return h, fmt.Errorf("format %q", h.Format)
 	}
+	if h.Version > fileVersion {
+		return h, ErrVersion
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&h); err != nil || h.Version < oldVersion {
+		return h, errors.Join(err, ErrDamaged)
+	}
 	return h, nil
+}
+
+// Older reports whether the file at path is of a version before this program's: it and the store
+// beside it were last written by an older program. Errors: ErrMissing, ErrVersion for one of a
+// newer program, ErrDamaged.
+func Older(path string) (bool, error) {
+	h, _, err := read(path)
+	return h.Version < fileVersion, err
 }
 
 // unchanged checks that the file is still the one with the header: nobody else replaced it.

@@ -71,6 +71,7 @@ func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool
 		t.Relation = AddRemove // nothing was charged under another one
 	}
 	t.State, t.Unit, t.Entity = Protected, u, entity
+	delete(s.absent, name)
 	if t.Account == "" {
 		// A name is bound once, so no other name can have been bound to an account of this name
 		// first.
@@ -118,13 +119,16 @@ func (c *Catalog) Public(schema Schema, table string) error {
 		t := s.Table(name)
 		switch t.State {
 		case Public:
-			return false, nil
+			if !s.absent[name] {
+				return false, nil
+			}
 		case Protected:
 			return false, refuse.New(refuse.Policy, "The table %s is protected.", name).
 				With("If nobody's data are in it any more, CALL dp_unprotect('%s') first.", name)
 		}
 		t.State = Public
 		s.put(t)
+		delete(s.absent, name)
 		return true, nil
 	})
 }

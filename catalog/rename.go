@@ -54,6 +54,8 @@ func rename(s *Snapshot, from, to string) (bool, error) {
 		s.put(src)
 	}
 	s.follow(from, to)
+	s.leave(from) // nobody knows yet whether the rename comes about
+	s.leave(to)
 	return true, nil
 }
 
@@ -82,22 +84,28 @@ func (u Unit) following(from, to string) Unit {
 	return u
 }
 
-// Dropped tells the catalogue that a table is gone. Call it before the store commits. A protected
-// name stays protected and keeps its account; a public one becomes undeclared.
-func (c *Catalog) Dropped(table string) error { return c.unlook(strings.ToLower(table)) }
+// Dropped tells the catalogue that a table is gone. Call it before the store commits, or Leaving. A
+// protected name stays protected and keeps its account; a public one becomes undeclared.
+func (c *Catalog) Dropped(table string) error {
+	name := strings.ToLower(table)
+	return c.change(func(s *Snapshot) (bool, error) {
+		looked := s.unlook(name)
+		return s.leave(name) || looked, nil
+	})
+}
 
 // Created tells the catalogue that a table is about to be created: a public name becomes
 // undeclared, also where a drop went by unseen, because nobody has looked at the new table yet.
-func (c *Catalog) Created(table string) error { return c.unlook(strings.ToLower(table)) }
+func (c *Catalog) Created(table string) error {
+	return c.change(func(s *Snapshot) (bool, error) { return s.unlook(strings.ToLower(table)), nil })
+}
 
-func (c *Catalog) unlook(name string) error {
-	return c.change(func(s *Snapshot) (bool, error) {
-		t := s.Table(name)
-		if t.State != Public {
-			return false, nil
-		}
-		t.State = Undeclared
-		s.put(t)
-		return true, nil
-	})
+func (s *Snapshot) unlook(name string) bool {
+	t := s.Table(name)
+	if t.State != Public {
+		return false
+	}
+	t.State = Undeclared
+	s.put(t)
+	return true
 }

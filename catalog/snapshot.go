@@ -14,6 +14,9 @@ type Snapshot struct {
 	tables   map[string]Table
 	periods  map[string]string  // the periods of the entities that have some
 	disjoint map[[2]string]bool // pairs of entities, each in order: nobody is a person of both
+	// tables that the store may not have: they were dropped or renamed, and no start has seen them
+	// since
+	absent map[string]bool
 }
 
 var _ Reader = (*Snapshot)(nil)
@@ -133,7 +136,7 @@ func (s *Snapshot) readers(table string) []reader {
 // clone copies the state for an edit. Tables are values; an edit that changes a map or pointer of
 // one replaces it.
 func (s *Snapshot) clone() *Snapshot {
-	return &Snapshot{s.revision, maps.Clone(s.tables), maps.Clone(s.periods), maps.Clone(s.disjoint)}
+	return &Snapshot{s.revision, maps.Clone(s.tables), maps.Clone(s.periods), maps.Clone(s.disjoint), maps.Clone(s.absent)}
 }
 
 func (s *Snapshot) put(t Table) { s.tables[t.Name] = t }

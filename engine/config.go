@@ -21,6 +21,12 @@ import (
 type Config struct {
 	// DataDir is the data directory. It is created if it does not exist.
 	DataDir string
+	// Yes has a data directory of an earlier version opened, after a copy of its store is made in
+	// it.
+	Yes bool
+	// LostTables lists, between commas, the tables that the store has lost, as schema.table, and
+	// that are given up: without it the server does not start.
+	LostTables string
 	// Listen is the TCP address, by default 127.0.0.1:3307.
 	Listen string
 	// TLSCert and TLSKey are PEM files; both or neither. Without them the server makes a
@@ -162,6 +168,14 @@ func (c Config) Place() datadir.Place {
 
 // kinds are the kinds of servers whose tables can be read.
 var kinds = map[string]source.Kind{"mysql": mysql.Kind{}, "clickhouse": clickhouse.Kind{}, "postgres": postgres.Kind{}}
+
+// lostTables are the tables of LostTables.
+func (c Config) lostTables() (names []string) {
+	for name := range strings.SplitSeq(c.LostTables, ",") {
+		names = append(names, strings.ToLower(strings.TrimSpace(name)))
+	}
+	return names
+}
 
 // roots are the directories of Lake.
 func (c Config) roots() (dirs []string) {

@@ -32,7 +32,7 @@ import (
 
 // start opens one thing after another, each of which rests on those before.
 func (s *Server) start() error {
-	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.watch, s.assemble, s.listen, s.listenHTTP, s.listenContribute} {
+	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.checkPolicies, s.watch, s.assemble, s.listen, s.listenHTTP, s.listenContribute} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -41,7 +41,25 @@ func (s *Server) start() error {
 }
 
 func (s *Server) openDirectory() (err error) {
-	s.dir, err = datadir.Open(s.cfg.DataDir)
+	if s.dir, err = datadir.Open(s.cfg.DataDir); err != nil {
+		return err
+	}
+	if err = s.dir.Upgrade(s.cfg.Yes); err == nil && s.dir.Copied != "" {
+		s.log.Warn().Str("copy", s.dir.Copied).Msg("the data directory is of an earlier version, and is converted: a copy of its store and its policies was made, which holds rows in clear. Delete it when it is not needed")
+	}
+	return err
+}
+
+// checkPolicies refuses a store that has lost tables.
+func (s *Server) checkPolicies() error {
+	ctx := context.Background()
+	absent, err := datadir.SettlePolicies(ctx, s.store, s.catalog, s.cfg.lostTables())
+	if err == nil {
+		err = datadir.CheckPolicies(ctx, s.store, s.catalog.Snapshot())
+	}
+	if s.dir.Copied != "" && len(absent) > 0 {
+		s.log.Warn().Strs("tables", absent).Msg("policies name tables that the store does not have: the earlier version did not note whether they were dropped. Where they were not, restore a backup")
+	}
 	return err
 }
 

@@ -39,6 +39,8 @@ func defaultOptions() options {
 // settings lists them in the order of the documentation.
 var settings = []setting{
 	{name: "data", field: "DataDir", doc: "data directory (required)"},
+	{name: "yes", field: "Yes", doc: "open a data directory of an earlier version, after a copy of its store is made in it; without it, the server says what it would do and does not start"},
+	{name: "lost-tables", field: "LostTables", doc: "tables, between commas, that the store has lost and that are given up; without it, the server does not start when a policy names a table that is not there and was not dropped (default: none)"},
 	{name: "listen", field: "Listen", doc: "TCP address to listen on"},
 	{name: "http", field: "HTTP", doc: "TCP address of the dashboard, /metrics, /healthz and /readyz, e.g. 127.0.0.1:8307 (default: none)"},
 	{name: "contribute-listen", field: "ContributeListen", doc: "TCP address at which contributors of collections send reports over HTTPS, e.g. :8443; without a certificate of tls-cert a loopback one (default: none)"},

@@ -218,7 +218,11 @@ func (a *Admin) abortCollection(ctx *sql.Context, name string, args []string) ([
 // as a table of that name is made.
 func (a *Admin) dropCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
 	c, ok := a.o.Collections.Lookup(name)
-	if err := a.o.Collections.Drop(ctx, name); err != nil || !ok {
+	drop := func() error { return a.o.Collections.Drop(ctx, name) }
+	if !ok {
+		return nil, drop()
+	}
+	if err := a.o.Catalog.Leaving(c.Schema+"."+c.Name, drop); err != nil {
 		return nil, err
 	}
 	return nil, a.o.Catalog.Dropped(c.Schema + "." + c.Name)

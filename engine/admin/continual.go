@@ -88,7 +88,7 @@ func (a *Admin) dropSeries(ctx *sql.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.o.Totals.Drop(ctx, ref)
+	return a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Totals.Drop(ctx, ref) })
 }
 
 // seriesRows makes dp.continual: those that the account may see the tables of.

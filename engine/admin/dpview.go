@@ -201,7 +201,7 @@ func (a *Admin) dropView(ctx *sql.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.o.Views.Drop(ctx, ref)
+	return a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Views.Drop(ctx, ref) })
 }
 
 // viewRows makes dp.views: those that the account may see the tables of.

@@ -154,7 +154,7 @@ func detach(ctx *sql.Context, files Sources, cat *catalog.Catalog, table string)
 	if err != nil {
 		return err
 	}
-	if err := files.Detach(ctx, ref); err != nil {
+	if err := cat.Leaving(ref.String(), func() error { return files.Detach(ctx, ref) }); err != nil {
 		return unfit(err)
 	}
 	return cat.Dropped(ref.String())

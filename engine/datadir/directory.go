@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"scrim/catalog"
 	"scrim/internal/durable"
 )
 
@@ -22,7 +23,9 @@ type Directory struct {
 	// Life names what is served here since NoteHome found it new: a directory that was copied,
 	// moved or restored has another one. Backups do not have it.
 	Life string
-	lock *os.File
+	// Copied is where Upgrade put a copy of what an earlier version had left; "" where it made none.
+	Copied string
+	lock   *os.File
 }
 
 // ErrInUse tells that another process serves the data directory.
@@ -43,6 +46,12 @@ func Open(path string) (*Directory, error) {
 
 // Lock creates or opens a data directory and locks it, whatever is in it.
 func Lock(path string) (*Directory, error) {
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path + partialSuffix); err == nil {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil, unfinishedRestore(path)
+		}
+	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("engine: data directory: %w", err)
 	}
@@ -56,6 +65,48 @@ func Lock(path string) (*Directory, error) {
 	return &Directory{Path: path, lock: lock}, nil
 }
 
+// partialSuffix is behind the name of a directory that a restore is about to make.
+const partialSuffix = ".restoring"
+
+// LockNew is Lock for a restore into a directory without data, which has the mark of BeginRestore
+// before anything else: a directory that is not there appears with it. Wherever the process ends,
+// no server takes what is left for a new directory.
+func LockNew(path, id string) (*Directory, error) {
+	path = filepath.Clean(path)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		partial := path + partialSuffix
+		err := os.RemoveAll(partial)
+		if err == nil {
+			err = os.MkdirAll(partial, 0o700)
+		}
+		if err == nil {
+			err = mark(partial, id)
+		}
+		if err == nil {
+			err = durable.Rename(partial, path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("engine: data directory: %w", err)
+		}
+	} else if err := mark(path, id); err != nil {
+		return nil, fmt.Errorf("engine: data directory: %w", err)
+	}
+	d, err := Lock(path)
+	if err == nil {
+		d.ID = id
+	}
+	return d, err
+}
+
+// mark makes the id file of a directory that is restored, in the place of none or of an empty one.
+func mark(dir, id string) error {
+	path, text := filepath.Join(dir, IDFile), durable.Bytes([]byte(id+" "+Restoring+"\n"))
+	if fi, err := os.Lstat(path); err == nil && fi.Size() == 0 {
+		return durable.Replace(path, 0o600, text)
+	}
+	return durable.Create(path, 0o600, text)
+}
+
 // identify reads the directory's id, or makes one for a directory without data, and checks that
 // what belongs together is there together.
 func (d *Directory) identify() error {
@@ -64,9 +115,12 @@ func (d *Directory) identify() error {
 	case err != nil:
 		return err
 	case state == Restoring:
-		return fmt.Errorf("engine: a restore of %s was not finished; run scrim restore again", d.Path)
+		return unfinishedRestore(d.Path)
 	case id != "":
 		d.ID, d.Fresh = id, state == Unfinished
+		if _, err := catalog.Older(d.file(CatalogFile)); errors.Is(err, catalog.ErrVersion) {
+			return err
+		}
 		if d.Fresh {
 			return nil
 		}
@@ -85,26 +139,32 @@ func (d *Directory) identify() error {
 	return d.write(d.ID + " " + Unfinished + "\n")
 }
 
-// State returns the id file's id and what stands behind it, both "" where there is no such file.
+func unfinishedRestore(path string) error {
+	return fmt.Errorf("engine: a restore of %s was not finished; run scrim restore again", path)
+}
+
+// State returns the id file's id and what stands behind it, both "" where there is no such file. A
+// restore that was cut short may have left an empty one.
 func (d *Directory) State() (id, state string, err error) {
-	text, err := os.ReadFile(filepath.Join(d.Path, IDFile))
+	text, err := os.ReadFile(d.file(IDFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", "", nil
 	case err != nil:
 		return "", "", fmt.Errorf("engine: %w", err)
 	}
-	fields := strings.Fields(string(text))
-	if len(fields) == 2 {
-		state = fields[1]
+	if len(text) == 0 {
+		return "", Restoring, nil
 	}
-	if len(fields) == 0 || len(fields) > 2 || state != "" && state != Unfinished && state != Restoring {
-		return "", "", fmt.Errorf("engine: %s is damaged", IDFile)
+	id, state, _ = strings.Cut(strings.TrimSuffix(string(text), "\n"), " ")
+	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
+		return "", "", fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", d.file(IDFile))
 	}
-	if b, err := hex.DecodeString(fields[0]); err != nil || len(b) != 16 {
-		return "", "", fmt.Errorf("engine: %s is damaged: want 32 hexadecimal digits", IDFile)
+	if state != "" && state != Unfinished && state != Restoring {
+		return "", "", fmt.Errorf("engine: %s was made by a newer version of scrim, or is damaged: this version does not know %q. Use the version that made it",
+			d.file(IDFile), state)
 	}
-	return fields[0], state, nil
+	return id, state, nil
 }
 
 // Restoring stands behind the id while a restore puts files in their places.
@@ -135,7 +195,8 @@ func (d *Directory) Commit() error {
 	return d.write(d.ID + "\n")
 }
 
-// BeginRestore gives the directory an id, and marks it as one on which no server starts.
+// BeginRestore gives the directory an id, and marks it as one on which no server starts; LockNew
+// does that for a new directory.
 func (d *Directory) BeginRestore(id string) error {
 	d.ID = id
 	return d.write(id + " " + Restoring + "\n")
@@ -146,7 +207,7 @@ func (d *Directory) EndRestore() error { return d.write(d.ID + "\n") }
 
 // write replaces the id file.
 func (d *Directory) write(text string) error {
-	if err := durable.Replace(filepath.Join(d.Path, IDFile), 0o600, durable.Bytes([]byte(text))); err != nil {
+	if err := durable.Replace(d.file(IDFile), 0o600, durable.Bytes([]byte(text))); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
 	return nil
@@ -154,9 +215,12 @@ func (d *Directory) write(text string) error {
 
 // Has reports whether the directory has a file of that name.
 func (d *Directory) Has(name string) bool {
-	_, err := os.Stat(filepath.Join(d.Path, name))
+	_, err := os.Stat(d.file(name))
 	return err == nil
 }
+
+// file returns the path of a file in the directory.
+func (d *Directory) file(name string) string { return filepath.Join(d.Path, name) }
 
 // Close gives the lock back.
 func (d *Directory) Close() error { return d.lock.Close() }

@@ -54,8 +54,11 @@ func (p Place) AuditPath() string {
 	return p.Path(AuditDir)
 }
 
-// OpenStore opens the store of the directory with that id.
+// OpenStore opens the store of the directory with that id. It refuses one of an earlier version.
 func (p Place) OpenStore(id string) (*duckdb.Store, error) {
+	if err := p.CheckEarlier(); err != nil {
+		return nil, err
+	}
 	return duckdb.Open(p.Path(DataFile), p.StoreOptions(id))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"scrim/accounting"
+	"scrim/catalog"
 	"scrim/engine/collections"
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/rollback"
@@ -54,6 +55,9 @@ func (b Source) CopyTo(ctx context.Context, path string, progress func(done, tot
 			_ = os.RemoveAll(partial)
 		}
 	}()
+	if err := b.checkPolicies(ctx); err != nil {
+		return m, err
+	}
 	if m, err = b.fill(ctx, partial, progress); err != nil {
 		return m, err
 	}
@@ -64,6 +68,21 @@ func (b Source) CopyTo(ctx context.Context, path string, progress func(done, tot
 		return m, fmt.Errorf("engine: backup: %w", err)
 	}
 	return m, nil
+}
+
+// checkPolicies refuses to copy a store that has lost tables. A table that is dropped meanwhile is
+// gone from the store after the policies say so: they are looked at again.
+func (b Source) checkPolicies(ctx context.Context) (err error) {
+	for range 2 {
+		var policies *catalog.Catalog
+		if policies, err = catalog.Open(b.Place.Path(datadir.CatalogFile), catalog.Options{DirectoryID: b.ID}); err != nil {
+			return err
+		}
+		if err = datadir.CheckPolicies(ctx, b.Store, policies.Snapshot()); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // fill writes the files and the manifest.
@@ -165,6 +184,9 @@ func Make(ctx context.Context, p datadir.Place, to string, progress func(done, t
 		return m, err
 	}
 	defer dir.Close()
+	if err := p.CheckEarlier(); err != nil {
+		return m, err
+	}
 	if dir.Fresh {
 		return m, fmt.Errorf("engine: the first start of %s was not finished: there is nothing to back up", p.Dir)
 	}

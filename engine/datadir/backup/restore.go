@@ -54,13 +54,11 @@ func Restore(ctx context.Context, o RestoreOptions, progress func(done, total in
 			return r, fmt.Errorf("engine: restore: the last record in the backup's ledger is of %s, not of %s", r.Manifest.Day(), o.Accept.LedgerOf)
 		}
 	}
-	dir, err := datadir.Lock(o.To.Dir)
-	if err != nil {
-		return r, err
+	x := &restore{o: o, m: r.Manifest, tally: &tally{ctx: ctx}}
+	if r.KeptLedger, err = x.open(); x.dir != nil {
+		defer x.dir.Close()
 	}
-	defer dir.Close()
-	x := &restore{o: o, m: r.Manifest, dir: dir, tally: &tally{ctx: ctx}}
-	if r.KeptLedger, err = x.choose(); err != nil {
+	if err != nil {
 		return r, err
 	}
 	if r.Aside, err = x.place(r.KeptLedger); err != nil {
@@ -76,15 +74,36 @@ type restore struct {
 	tally *tally
 }
 
+// open locks the directory, and reports whether its own ledger stays.
+func (x *restore) open() (kept bool, err error) {
+	there := &datadir.Directory{Path: x.o.To.Dir}
+	id, _, err := there.State()
+	switch {
+	case err != nil:
+		return false, err
+	case id != "":
+		if x.dir, err = datadir.Lock(x.o.To.Dir); err != nil {
+			return false, err
+		}
+		return x.choose()
+	}
+	for _, name := range append(datadir.StoreFiles(), datadir.LedgerFile, datadir.CatalogFile, datadir.UsersFile) {
+		if there.Has(name) {
+			return false, fmt.Errorf("engine: restore: %s has %s but no %s file; restore into a new directory", there.Path, name, datadir.IDFile)
+		}
+	}
+	if err := x.accepted("the directory is new, so that its account would be the backup's"); err != nil {
+		return false, err
+	}
+	x.dir, err = datadir.LockNew(x.o.To.Dir, x.m.Directory)
+	return false, err
+}
+
 // choose reports whether the directory's own ledger stays. It changes nothing.
 func (x *restore) choose() (kept bool, err error) {
 	switch id, _, err := x.dir.State(); {
 	case err != nil:
 		return false, err
-	case id == "" && x.dir.Has(datadir.DataFile):
-		return false, fmt.Errorf("engine: restore: %s has %s but no %s file; restore into a new directory", x.dir.Path, datadir.DataFile, datadir.IDFile)
-	case id == "":
-		return false, x.accepted("the directory is new, so that its account would be the backup's")
 	case id != x.m.Directory:
 		return false, fmt.Errorf("engine: restore: the backup is of the data directory %s, and %s is %s; restore into a new directory", x.m.Directory, x.dir.Path, id)
 	}
@@ -167,7 +186,7 @@ func (x *restore) place(keepLedger bool) (aside string, err error) {
 	moved := false
 	// The log of the store and the mark of a ledger belong to the files that go; so does the name
 	// of what was served here (datadir.Directory.Life).
-	gone := []string{datadir.DataFile + ".wal", datadir.HostFile}
+	gone := append(datadir.StoreFiles()[1:], datadir.HostFile)
 	if !keepLedger {
 		gone = append(gone, datadir.LedgerFile+accounting.MarkSuffix)
 	}

@@ -73,6 +73,9 @@ func Load(ctx context.Context, p datadir.Place, file, table string, o Options, p
 		return Result{}, err
 	}
 	defer dir.Close()
+	if err := p.CheckEarlier(); err != nil {
+		return Result{}, err
+	}
 	if err := notCollected(ctx, p, dir, store.TableRef{Schema: strings.ToLower(schema), Name: strings.ToLower(name)}); err != nil {
 		return Result{}, err
 	}

@@ -39,6 +39,9 @@ func Accept(ctx context.Context, p datadir.Place, a Acceptance) (end accounting.
 		return end, err
 	}
 	defer dir.Close()
+	if err := p.CheckEarlier(); err != nil {
+		return end, err
+	}
 	l, accepted, err := openOlder(p.Path(datadir.LedgerFile), dir.ID, of, a.By)
 	if err != nil {
 		return end, err
