@@ -89,8 +89,9 @@ type Server struct {
 	keeping keeping // of schedules
 	looking keeping // at sources
 
-	once   sync.Once
-	closed error
+	noticing sync.Once // that the store is halted
+	once     sync.Once
+	closed   error
 }
 
 // Open creates or opens the data directory and listens; clients are answered once Serve runs. A
@@ -133,7 +134,29 @@ func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 // ContributeAddr returns the address that contributors send reports to over HTTP, nil without one.
 func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
 
-// Serve answers clients until ctx ends or Close is called.
+// ErrHalted ends Serve where a commit or a checkpoint of the store failed by the disk, and the disk
+// has room again: the server is to be closed, and its directory opened anew. Until then it answers
+// what changes nothing, and /readyz says why.
+var ErrHalted = errors.New("engine: the store takes no changes until its directory is opened anew")
+
+// reopens tells whether the store is halted, and may be opened anew now: where the disk was full it
+// has room again. A store that halts is given some time before.
+func (s *Server) reopens(up time.Duration) bool {
+	halted := s.store.Halted()
+	if halted == nil {
+		return false
+	}
+	s.noticing.Do(func() {
+		s.log.Error().Str("cause", errors.Unwrap(halted).Error()).
+			Msg("a commit or a checkpoint of the store failed by the disk: changes are refused until the data directory is opened anew from the disk, which happens by itself once the disk has room")
+	})
+	return up > shortestLife && s.store.Room() == nil
+}
+
+// shortestLife bounds how often a server whose disk fails opens its directory anew.
+const shortestLife = 5 * time.Second
+
+// Serve answers clients until ctx ends or Close is called, or with ErrHalted.
 func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
@@ -148,16 +171,22 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer s.log.Info().Msg("no longer serving")
 	since, tick := time.Now(), time.NewTicker(time.Second)
 	defer tick.Stop()
+	stop := func(err error) error {
+		s.monitor.Stop()
+		s.protocol.Listener.Close()
+		<-done
+		return err
+	}
 	for {
 		select {
 		case <-ctx.Done():
-			s.monitor.Stop()
-			s.protocol.Listener.Close()
-			<-done
-			return nil
+			return stop(nil)
 		case <-done:
 			return nil
 		case now := <-tick.C:
+			if s.reopens(now.Sub(since)) {
+				return stop(ErrHalted)
+			}
 			// Clients divide by it.
 			sql.StatusVariables.SetGlobal("Uptime", uint64(1+now.Sub(since)/time.Second))
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
@@ -15,6 +16,7 @@ import (
 
 // reloader reads the configuration again when the process is told to.
 type reloader struct {
+	mu      sync.Mutex
 	srv     *engine.Server
 	flags   *pflag.FlagSet
 	current *loaded
@@ -34,6 +36,8 @@ func (r *reloader) run(ctx context.Context, hangups <-chan os.Signal) {
 
 // reload puts into effect what has changed and can, or nothing where anything is wrong.
 func (r *reloader) reload() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	next := load(r.flags, os.Environ())
 	if err := next.err(); err != nil {
 		r.log.Error().Strs("problems", texts(next.problems)).Msg("the configuration is not reloaded: nothing has changed")
@@ -53,6 +57,28 @@ func (r *reloader) reload() {
 	r.keep(next)
 	// At any level: the one that has just been set may be higher.
 	r.log.Log().Strs("changed", now).Msg("the configuration is reloaded")
+}
+
+// reopen opens the data directory of a server that is closed anew, at the same addresses and with
+// what was reloaded.
+func (r *reloader) reopen() (*engine.Server, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cfg := r.current.Config
+	cfg.Listen = r.srv.Addr().String()
+	if a := r.srv.HTTPAddr(); a != nil {
+		cfg.HTTP = a.String()
+	}
+	if a := r.srv.ContributeAddr(); a != nil {
+		cfg.ContributeListen = a.String()
+	}
+	srv, err := engine.Open(cfg)
+	if err == nil {
+		r.srv = srv
+	} else {
+		srv = r.srv
+	}
+	return srv, err
 }
 
 // changes lists the settings that are to take effect now, and those that need a restart.

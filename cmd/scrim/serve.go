@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -75,7 +76,7 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	defer srv.Close()
+	defer func() { srv.Close() }()
 	if p := srv.RootPassword(); p != "" {
 		fmt.Fprintf(s.out, "scrim: made the account root with the password %s (it is not shown again)\n", p)
 	}
@@ -95,7 +96,14 @@ func serve(ctx context.Context, s streams, flags *pflag.FlagSet) error {
 		fmt.Fprintf(s.out, "scrim: contributors on %s\n", a)
 	}
 	notify("READY=1")
-	if err := srv.Serve(ctx); err != nil {
+	for err = srv.Serve(ctx); errors.Is(err, engine.ErrHalted); err = srv.Serve(ctx) {
+		l.Logger.Warn().Msg("the data directory is closed, and opened anew from the disk; clients have to connect again")
+		_ = srv.Close() // what it could not write is why
+		if srv, err = r.reopen(); err != nil {
+			return err
+		}
+	}
+	if err != nil {
 		return err
 	}
 	notify("STOPPING=1")

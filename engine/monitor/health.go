@@ -37,6 +37,7 @@ var (
 	errNoAudit   = errors.New("the audit log cannot be written; the server's log says why")
 	errNoDisk    = errors.New("the data directory cannot be written: is the disk full, or read-only?")
 	errStoreDown = errors.New("the store does not answer")
+	errHalted    = errors.New("writing to the disk failed: no changes are taken until the store is opened anew, which happens by itself once the disk has room; the server's log says more")
 )
 
 // checkTimeout is how long the store has to answer.
@@ -82,6 +83,9 @@ func (h *Health) writes() error {
 
 // answers reports whether the store answers, also while a statement has it to itself.
 func (h *Health) answers() error {
+	if h.store.Halted() != nil {
+		return errHalted
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
 	if h.store.Alive(ctx) != nil {

@@ -146,6 +146,8 @@ var storeConditions = map[store.Kind]struct {
 	store.Aborted:      {mysql.ERLockDeadlock, "40001", "The transaction was aborted by an earlier error; ROLLBACK, then try restarting transaction"},
 	store.OutOfMemory:  {1041, "HY000", "Out of memory"},
 	store.DiskFull:     {1021, "HY000", "Disk full"},
+	store.Halted:       {1836, "HY000", "Running in read-only mode: writing to the disk failed. Changes are taken again when the disk has room and the server has opened its data anew; its log says more"},
+	store.Damaged:      {1836, "HY000", "The store has stopped after a failure of its disk or its memory. The server opens its data anew once the disk has room; its log says more"},
 	store.BadValue:     {mysql.ERTruncatedWrongValueForField, "HY000", "Incorrect value for a column"},
 	store.NotFound:     {mysql.ERNoSuchTable, "42S02", "No such table or column"},
 	store.Exists:       {1050, "42S01", "The name is already in use"},

@@ -30,7 +30,8 @@ const (
 	Syntax      // the statement does not parse or bind
 	Unsupported // the store cannot do this
 	Refused     // closed by the store's locked configuration
-	Damaged     // the store cannot go on; the process must be restarted
+	Damaged     // the store cannot go on, and has to be opened anew
+	Halted      // a commit failed by the disk: no changes are taken until the store is opened anew
 	NoRoom      // the directory for temporary files cannot take any; see Error.Reason
 	// the files that a table is read from are not there, are others than they have to be, or
 	// changed while they were read; or another server is not there
@@ -56,7 +57,8 @@ var kindText = [kindCount]string{
 	Syntax:       "malformed statement",
 	Unsupported:  "not supported",
 	Refused:      "refused",
-	Damaged:      "the store must be restarted",
+	Damaged:      "the store has stopped, and must be opened anew",
+	Halted:       "no changes are taken, because writing to the disk failed",
 	Source:       "what an attached table is read from cannot be read, does not have its columns, or changed meanwhile",
 	NoRoom:       "the server's directory for temporary files cannot be used",
 }
@@ -87,7 +89,7 @@ type Error struct {
 	// Driver is the driver's own message. It may hold values of rows: only for an operator's
 	// debugging, off by default.
 	Driver string
-	// Cause is the context's error for Interrupted, else nil.
+	// Cause is the context's error for Interrupted, what failed for Halted, else nil.
 	Cause error
 }
 
@@ -102,7 +104,7 @@ func (e *Error) Error() string {
 	return "store: " + e.Kind.String()
 }
 
-// Unwrap returns the context's error, if that is what stopped the statement.
+// Unwrap returns Cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // KindOf returns the kind of a store error, and Internal for any other.

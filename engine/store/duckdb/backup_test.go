@@ -1,15 +1,19 @@
 package duckdb
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"scrim/engine/store"
 )
@@ -41,20 +45,40 @@ func TestHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.use(func(k *conn) error { _, err := k.exec(ctx, "CHECKPOINT"); return err })
-	if err == nil || !strings.Contains(err.Error(), "transaction") {
-		t.Errorf("got %v, want no checkpoint while the file is held", err)
+	header := func() []byte {
+		t.Helper()
+		b := make([]byte, headers)
+		if _, err := h.file.ReadAt(b, 0); err != nil {
+			t.Fatal(err)
+		}
+		return b
 	}
-	// Large enough to be written to the file before the commit, and for a checkpoint of DuckDB's
-	// own.
+	before := header()
+	// Large enough to be written to the file before the commit, and for a checkpoint.
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for range 3 {
 			write("INSERT INTO d.t SELECT i, repeat('y', 200) || i FROM range(300000) r(i)")
 			write("DELETE FROM d.t WHERE i % 2 = 0")
 		}
+		write("UPDATE d.t SET s = repeat('z', 150) || i WHERE i < 200000") // all of it goes into the log
 	})
 	writing.Wait()
+	if log := size(t, s.in.path+logSuffix); log < logLimit || !bytes.Equal(header(), before) {
+		t.Errorf("the log has %d bytes, and the header changed: %v; want a log over its limit beside a file as it was", log, !bytes.Equal(header(), before))
+	}
+	short, cancel := context.WithCancel(ctx)
+	second := make(chan error, 1)
+	go func() { _, err := s.Hold(short); second <- err }()
+	select {
+	case err := <-second:
+		t.Errorf("held twice: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	cancel()
+	if err := <-second; err == nil {
+		t.Error("held twice")
+	}
 	to := filepath.Join(dir, "copy.duckdb")
 	f, err := os.Create(to)
 	if err != nil {
@@ -70,6 +94,7 @@ func TestHold(t *testing.T) {
 	if err := h.Close(); err != store.ErrClosed {
 		t.Errorf("got %v the second time", err)
 	}
+	must(t, Forgive(to))
 	copied, err := Open(to, Options{DirectoryID: "one"})
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +121,9 @@ func TestHold(t *testing.T) {
 		q.Close()
 	}
 	// The other processes are still kept away, and the next checkpoint works.
-	if err := s.checkpoint(ctx); err != nil {
-		t.Error(err)
+	write("INSERT INTO d.t VALUES (0, 'z')")
+	if log := size(t, s.in.path+logSuffix); log >= logLimit {
+		t.Errorf("after the hold the log still has %d bytes", log)
 	}
 	if b, err := os.ReadFile("/proc/locks"); err == nil {
 		fi, _ := os.Stat(filepath.Join(dir, "data.duckdb"))
@@ -107,49 +133,47 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestHoldWaits holds nothing back while a client's transaction writes: it waits for its end.
-func TestHoldWaits(t *testing.T) {
+// TestHoldBesideAWriter: a client's transaction that writes is waited for by nobody, and is not in
+// the copy.
+func TestHoldBesideAWriter(t *testing.T) {
 	ctx := context.Background()
-	s, err := Open(filepath.Join(t.TempDir(), "data.duckdb"), Options{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	c, err := s.Session(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Begin(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Write(ctx, []store.TableRef{{Schema: "d", Name: "t"}}, "CREATE SCHEMA d"); err != nil {
-		t.Fatal(err)
-	}
-	short, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() { _, err := s.Hold(short); done <- err }()
-	select {
-	case err := <-done:
-		t.Errorf("got %v while a transaction writes", err)
-	default:
-	}
-	cancel()
-	if err := <-done; err == nil {
-		t.Error("held beside a transaction that writes")
-	}
-	if err := c.Commit(ctx); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := testOpen(t, Options{Threads: 2})
+	c := testSession(t, s)
+	testPeople(t, c)
+	must(t, c.Begin(ctx))
+	write(t, c, people, "DELETE FROM shop.people")
 	h, err := s.Hold(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	to := filepath.Join(t.TempDir(), "copy.duckdb")
+	f, err := os.Create(to)
+	must(t, err)
+	_, err = io.Copy(f, h.Reader())
+	must(t, err)
+	must(t, f.Close())
+	must(t, c.Commit(ctx))
+	equal(t, "rows", ask(t, s, "SELECT count(*) FROM shop.people"), int64(0))
+	must(t, Forgive(to))
+	copied := testReopen(t, to, Options{})
+	equal(t, "rows of the copy", ask(t, copied, "SELECT count(*) FROM shop.people"), int64(3))
 	if err := s.Close(); err != nil { // ends the hold
 		t.Fatal(err)
 	}
 	if err := h.Close(); err != store.ErrClosed {
 		t.Errorf("got %v after the store's end", err)
 	}
+}
+
+// headers is where the blocks of a data file begin: a main header and two of the database's states.
+const headers = 3 * 4096
+
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	must(t, err)
+	return fi.Size()
 }
 
 func inode(fi os.FileInfo) string {

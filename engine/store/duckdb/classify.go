@@ -126,7 +126,7 @@ func transaction(e *store.Error, msg string) store.Kind {
 		e.Primary = strings.Contains(msg, "violates primary key")
 		return store.DuplicateKey
 	}
-	return pick(msg, store.Internal, "is aborted", store.Aborted, "onflict", store.Conflict,
+	return pick(msg, store.Internal, "No space left", store.DiskFull, "is aborted", store.Aborted, "onflict", store.Conflict,
 		"has been altered", store.Conflict, "foreign key", store.ForeignKey, "read-only mode", store.Refused)
 }
 

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -44,13 +45,24 @@ const immediate = "SET GLOBAL immediate_transaction_mode = true"
 
 // commit runs f, which commits changes and the log entries that have the tokens. A commit that
 // failed may have changed anything: the state is read again after it, and where that fails too, it
-// is not known until a later commit.
+// is not known until a later commit. One that the disk failed halts the store.
 func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	c := &s.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := errors.Join(s.Halted(), s.roomToCommit()); err != nil {
+		return err
+	}
 	err := f()
 	before := c.now.Load()
+	if typed := classify(context.Background(), err); err != nil && !settled(typed) {
+		_ = s.halt(typed)
+	}
+	if err == nil {
+		if failed := s.in.acknowledged.add(len(tokens)); failed != nil {
+			_ = s.halt(failed) // the change itself is durable
+		}
+	}
 	if err != nil || before == nil {
 		c.now.Store(s.readState())
 		return err

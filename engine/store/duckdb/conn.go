@@ -65,9 +65,11 @@ func (c *conn) run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, e
 		return 0, err
 	}
 	defer c.helpers.begin()()
-	res, err := stmt.ExecContext(ctx, named)
+	stop := c.pooled.interruptWith(ctx)
+	res, err := stmt.ExecContext(context.WithoutCancel(ctx), named) // see interruptWith
+	stop()
 	if err != nil {
-		return 0, err
+		return 0, errors.Join(ctx.Err(), err)
 	}
 	return res.RowsAffected()
 }
@@ -117,9 +119,11 @@ func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*boxed,
 		return nil, err
 	}
 	defer c.helpers.begin()()
-	dr, err := stmt.QueryContext(ctx, named)
+	stop := c.pooled.interruptWith(ctx)
+	dr, err := stmt.QueryContext(context.WithoutCancel(ctx), named)
+	stop()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(ctx.Err(), err)
 	}
 	return newBoxed(dr, stmt), nil
 }

@@ -111,7 +111,7 @@ func TestClosedResultsKeepNoTransaction(t *testing.T) {
 	must(t, r.Close())
 	write("DELETE FROM t WHERE i > 10")
 	done := make(chan error, 1)
-	go func() { done <- s.checkpoint(context.Background()) }()
+	go func() { done <- s.checkpoint(context.Background(), func() {}) }()
 	select {
 	case err := <-done:
 		must(t, err)

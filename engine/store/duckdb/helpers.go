@@ -118,8 +118,11 @@ func (h *helperThreads) work(stop <-chan struct{}) {
 	}
 }
 
-// close waits for the threads. No statement runs any more.
+// close waits for the threads. No statement runs any more, but a stopped one may have left tasks
+// that nobody has begun, which keep the database open: they are begun here, and end at once.
 func (h *helperThreads) close() {
 	h.running.Wait()
+	for C.duckdb_execute_n_tasks_state(h.state, batch) > 0 {
+	}
 	C.duckdb_destroy_task_state(h.state)
 }

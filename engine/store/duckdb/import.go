@@ -58,7 +58,7 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 	}
 	defer c.close()
 	defer r.close()
-	im := &importer{c: c, r: r, table: table, source: source, o: o, progress: progress}
+	im := &importer{c: c, r: r, table: table, source: source, o: o, progress: progress, acknowledged: in.acknowledged}
 	out, err := im.run(ctx)
 	if err != nil {
 		return Import{}, readError(ctx, err)
@@ -106,6 +106,7 @@ type importer struct {
 	source   *inputs
 	o        ImportOptions
 	progress func(done, total int64)
+	*acknowledged
 }
 
 func (im *importer) run(ctx context.Context) (Import, error) {
@@ -150,6 +151,9 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 	}
 	if err == nil {
 		_, err = im.r.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err == nil {
+		err = im.acknowledged.add(1)
 	}
 	if err != nil {
 		// a failed COMMIT has rolled back already

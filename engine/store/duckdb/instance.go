@@ -23,6 +23,8 @@ type instance struct {
 	connector *duckdb.Connector
 	db        mapping.Database
 	helpers   *helperThreads
+	// what was acknowledged of it; nil before setUp
+	acknowledged *acknowledged
 }
 
 // held are the files that this process has open: DuckDB would quietly share an instance.
@@ -112,5 +114,8 @@ func (in *instance) close() {
 	in.helpers.close()
 	mapping.Close(&in.db)
 	in.connector.Close()
+	if a := in.acknowledged; a != nil {
+		_ = errors.Join(a.sync(), a.file.Close())
+	}
 	delete(held.paths, in.path)
 }

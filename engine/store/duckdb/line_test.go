@@ -112,7 +112,7 @@ func TestVersionsAfterAFailedCommit(t *testing.T) {
 	c := testSession(t, s)
 	testPeople(t, c)
 	before := version(t, s, people)
-	failed := errors.New("no")
+	failed := errors.New("TransactionContext Error: Failed to commit: write-write conflict")
 	if err := s.commit(map[store.TableRef]int64{people: 1}, func() error { return failed }); err != failed {
 		t.Fatalf("got %v", err)
 	}

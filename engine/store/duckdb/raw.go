@@ -98,18 +98,33 @@ func ready(ctx context.Context, stmt mapping.PreparedStatement, args []any) erro
 	return ctx.Err()
 }
 
-// interruptWith interrupts the connection when ctx ends. After stop has returned no interrupt comes
-// any more that could hit a later statement.
+// interruptEvery is how long a statement of an ended context is waited for before the next
+// interrupt: one that comes before DuckDB begins with the statement is lost.
+const interruptEvery = 10 * time.Millisecond
+
+// interruptWith interrupts the connection when ctx ends, until stop is called. After stop has
+// returned no interrupt comes any more that could hit a later statement. The driver's own
+// interrupts will not do: where the context has ended in time, it does not execute a statement that
+// it has made ready, and DuckDB keeps the database open for such a one for ever.
 func (r *raw) interruptWith(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
+	over, done := make(chan struct{}), make(chan struct{})
 	undo := context.AfterFunc(ctx, func() {
 		defer close(done)
-		mapping.Interrupt(r.c)
+		for tick := time.NewTicker(interruptEvery); ; {
+			mapping.Interrupt(r.c)
+			select {
+			case <-tick.C:
+			case <-over:
+				tick.Stop()
+				return
+			}
+		}
 	})
 	return func() {
+		close(over)
 		if !undo() {
 			<-done
 		}

@@ -23,6 +23,7 @@ type session struct {
 	// an error left the transaction without the effect of a statement: it must not commit
 	aborted bool
 	ddl     bool // the transaction changed a definition
+	changed bool // the transaction changed anything
 	// tables that the transaction changed, with the tokens of their log entries
 	bumped   map[store.TableRef]int64
 	batches  int // temporary tables made by Append
@@ -84,7 +85,7 @@ func (s *session) begin(ctx context.Context) error {
 	if _, err := s.c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		return err
 	}
-	s.tx, s.aborted, s.ddl, s.bumped = true, false, false, nil
+	s.tx, s.aborted, s.ddl, s.changed, s.bumped = true, false, false, false, nil
 	return nil
 }
 
@@ -120,7 +121,7 @@ func (s *session) commit() error {
 		defer s.st.cache.change()()
 	}
 	var err error
-	if s.ddl || len(s.bumped) > 0 {
+	if s.changed {
 		err = s.commitMarked(commit)
 	} else {
 		err = commit()
@@ -130,13 +131,24 @@ func (s *session) commit() error {
 		return err
 	}
 	entries := len(s.bumped)
-	s.tx, s.ddl, s.bumped = false, false, nil
+	s.tx, s.ddl, s.changed, s.bumped = false, false, false, nil
 	s.st.logged(entries)
+	if entries > 0 {
+		s.st.shorten(s.c)
+	}
 	return nil
 }
 
+// noTable is what a change is counted for that is of no table: each is in the log of versions.
+var noTable = store.TableRef{Schema: hidden}
+
 // commitMarked commits a change together with the store's mark.
 func (s *session) commitMarked(commit func() error) error {
+	if len(s.bumped) == 0 {
+		if err := s.log(context.Background(), []store.TableRef{noTable}); err != nil {
+			return err
+		}
+	}
 	m, err := s.st.mark(s.c)
 	if err != nil {
 		return err
@@ -166,7 +178,7 @@ func (s *session) Rollback(context.Context) error {
 func (s *session) rollback() {
 	s.free()
 	_, _ = s.c.exec(context.Background(), "ROLLBACK")
-	s.tx, s.aborted, s.ddl, s.bumped = false, false, false, nil
+	s.tx, s.aborted, s.ddl, s.changed, s.bumped = false, false, false, false, nil
 }
 
 // InTransaction implements store.Session.
@@ -216,6 +228,9 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 	if err := s.usable(); err != nil {
 		return err
 	}
+	if err := s.st.Halted(); err != nil {
+		return err
+	}
 	for _, r := range tables {
 		if s.st.ReservedSchema(r.Schema) {
 			return &store.Error{Kind: store.Refused, Driver: fmt.Sprintf("schema %s is reserved", r.Schema)}
@@ -237,7 +252,7 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 	}
 	ddl, err := change()
 	if err == nil {
-		s.ddl = s.ddl || ddl
+		s.ddl, s.changed = s.ddl || ddl, true
 		err = s.log(ctx, tables)
 	}
 	switch {
@@ -248,7 +263,7 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 	case own:
 		err = s.commit()
 	}
-	return classify(ctx, err)
+	return s.st.noteFatal(classify(ctx, err))
 }
 
 // log raises each table's version once a transaction.
@@ -295,7 +310,7 @@ func (s *session) Query(ctx context.Context, sql string, args ...any) (store.Row
 	defer leave()
 	r, err := s.query(ctx, sql, args)
 	if err != nil {
-		return nil, classify(ctx, err)
+		return nil, s.st.noteFatal(classify(ctx, err))
 	}
 	if r, plain := r.(*rows); plain && ok {
 		return &recording{rows: r, s: s, key: key, now: now, kept: &result{columns: r.columns}, size: len(key)}, nil

@@ -210,7 +210,7 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 	if e := own.Load(); e != nil {
 		return *e
 	}
-	return classify(ctx, err)
+	return s.st.noteFatal(classify(ctx, err))
 }
 
 // Versions implements store.Snapshot.

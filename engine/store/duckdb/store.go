@@ -21,6 +21,8 @@ type Store struct {
 	cache   catalogCache
 	entries atomic.Int64 // version log entries committed since they were last folded
 	commits commits
+	holds   int // copies that are made of the file; commits.mu guards it
+	halted  atomic.Pointer[store.Error]
 	marks   marks
 	gate    *gate
 	scans   *queue // of snapshots
@@ -114,8 +116,8 @@ func prepare(in *instance, o Options) (*Store, error) {
 	return s, nil
 }
 
-// setUp configures the database, makes what it keeps for itself, and claims it for its data
-// directory.
+// setUp configures the database, looks whether all is there that was acknowledged, makes what it
+// keeps for itself, and claims it for its data directory.
 func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
 	in.helpers.size = o.threads() - 1
 	if err := o.spilling(in.path).prepare(); err != nil {
@@ -126,6 +128,9 @@ func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
 		return err
 	}
 	if err := c.configure(ctx, settings); err != nil {
+		return err
+	}
+	if err := c.checkCount(ctx, in); err != nil {
 		return err
 	}
 	if err := c.initSchema(ctx); err != nil {
@@ -228,16 +233,18 @@ func (s *Store) Close() error {
 	}
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
-	_, err := s.keeper.exec(context.Background(), "CHECKPOINT")
+	s.commits.mu.Lock()
+	err := s.writeLog(context.Background(), s.keeper)
+	s.commits.mu.Unlock()
 	s.keeper.close()
 	s.in.close()
 	if s.file != nil {
 		_ = s.file.Close()
 	}
-	if err != nil {
-		return classify(context.Background(), err)
+	if err = classify(context.Background(), err); err != nil && store.KindOf(err) != store.DiskFull && s.Halted() == nil {
+		return err
 	}
-	return nil
+	return nil // the log has what the file lacks
 }
 
 // cleanPath makes the path absolute and refuses what the driver would misread.

@@ -29,6 +29,8 @@ func (c *conn) initSchema(ctx context.Context) error {
 			bucket VARCHAR NOT NULL, "key" VARCHAR NOT NULL, "value" BLOB, PRIMARY KEY (bucket, "key"))`,
 		`CREATE TABLE IF NOT EXISTS ` + hidden + `.mark ("order" BIGINT NOT NULL, "text" VARCHAR NOT NULL)`,
 		`DELETE FROM ` + hidden + `.meta WHERE "value" IS NULL`,
+		// There where a file beside counts what was acknowledged. It has no rows.
+		`CREATE TABLE IF NOT EXISTS ` + hidden + `.counted (beside BOOLEAN)`,
 	})
 }
 

@@ -1,0 +1,262 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"scrim/engine/store"
+	"scrim/internal/spill"
+)
+
+// The log is the file beside the data file that DuckDB appends every commit to. This package alone
+// decides when it is written into the data file (a checkpoint), counts outside of both how many
+// changes were acknowledged, and takes no further change after a commit that the disk failed.
+
+// logSuffix and countSuffix follow the data file's name.
+const (
+	logSuffix   = ".wal"
+	countSuffix = ".commits"
+)
+
+// logLimit is how long the log grows before it is written into the file.
+const logLimit = 16 << 20
+
+// ownCheckpoints keeps DuckDB from checkpoints of its own: since 1.5 it makes them beside writers,
+// so that nothing would keep the file as it is while it is copied, and one that fails for want of
+// disk ends the instance.
+var ownCheckpoints = []string{
+	"SET GLOBAL checkpoint_threshold = '1000TiB'",
+	"PRAGMA disable_checkpoint_on_shutdown",
+}
+
+// halt has the store take no further change: a commit or a checkpoint failed, and what DuckDB has
+// in memory may be another state than what it will read from its disk. The first cause stays.
+func (s *Store) halt(err error) error {
+	s.halted.CompareAndSwap(nil, &store.Error{Kind: store.Halted, Cause: err})
+	return err
+}
+
+// Halted returns why the store takes no changes until it is opened anew, an error of kind
+// store.Halted that wraps the cause, or nil.
+func (s *Store) Halted() error {
+	if e := s.halted.Load(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// noteFatal halts the store where an error tells that DuckDB has given up its instance, and returns
+// the error.
+func (s *Store) noteFatal(err error) error {
+	if store.KindOf(err) == store.Damaged {
+		return s.halt(err)
+	}
+	return err
+}
+
+// leastRoom is the free space below which nothing is committed, or an eighth of the reserve of a
+// small disk. A commit that the disk fails halts the store, and in DuckDB 1.5 some end the process.
+const leastRoom = 32 << 20
+
+// roomToCommit refuses a commit while the disk is as good as full.
+func (s *Store) roomToCommit() error {
+	free, reserve, err := s.disk().Free()
+	if least := min(leastRoom, reserve/8); err == nil && free < least {
+		err = &store.Error{Kind: store.DiskFull, Detail: fmt.Sprintf("disk full: %d KiB are free beside %s, %d KiB are wanted for a commit", free>>10, s.in.path, least>>10)}
+	}
+	return err
+}
+
+// disk is the one that the data file is on.
+func (s *Store) disk() spill.Disk { return spill.Disk{Dir: filepath.Dir(s.in.path)} }
+
+// settled tells of the error of a COMMIT that DuckDB decided against the transaction, and that the
+// disk had no part in it.
+func settled(err error) bool {
+	switch store.KindOf(err) {
+	case store.DuplicateKey, store.NotNull, store.ForeignKey, store.Check, store.Conflict, store.Aborted, store.OutOfMemory:
+		return true
+	}
+	return false
+}
+
+// shorten writes the log into the file where it has grown long, by a connection without a
+// transaction. Nothing is committed meanwhile.
+func (s *Store) shorten(c *conn) {
+	s.commits.mu.Lock()
+	defer s.commits.mu.Unlock()
+	if s.holds > 0 {
+		return
+	}
+	if fi, err := os.Stat(s.in.path + logSuffix); err == nil && fi.Size() >= logLimit {
+		_ = s.writeLog(context.Background(), c) // a failure that matters halts the store
+	}
+}
+
+// writeLog writes the log into the file. It does nothing where the disk might not have room for
+// what the log holds: a checkpoint that fails ends DuckDB's instance, and the log is as good.
+// commits.mu is held.
+func (s *Store) writeLog(ctx context.Context, c *conn) error {
+	if err := s.Halted(); err != nil {
+		return err
+	}
+	fi, err := os.Stat(s.in.path + logSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	free, _, err := s.disk().Free()
+	if err != nil {
+		return err
+	}
+	if free < 2*fi.Size()+checkpointRoom {
+		return &store.Error{Kind: store.DiskFull, Detail: fmt.Sprintf("writing the log into %s: %d KiB are free, %d KiB are wanted", s.in.path, free>>10, (2*fi.Size()+checkpointRoom)>>10)}
+	}
+	if _, err = c.exec(ctx, "CHECKPOINT"); err == nil {
+		return s.in.acknowledged.sync()
+	}
+	if busy(err) {
+		return err
+	}
+	return s.halt(classify(ctx, err))
+}
+
+// checkpointRoom is what a checkpoint writes beside the rows of the log: DuckDB's blocks have 256
+// KiB, and each column of a changed table takes a part of one.
+const checkpointRoom = 4 << 20
+
+// busy tells that a checkpoint could not begin because of a transaction.
+func busy(err error) bool {
+	return strings.Contains(err.Error(), "transaction") && store.KindOf(classify(context.Background(), err)) != store.Damaged
+}
+
+// checkpoint writes the log into the file, waiting for a while where transactions or a held file are
+// in its way, and runs then before anything is committed after it.
+func (s *Store) checkpoint(ctx context.Context, then func()) error {
+	start := time.Now()
+	for {
+		held := false
+		err := s.use(func(keeper *conn) error {
+			s.commits.mu.Lock()
+			defer s.commits.mu.Unlock()
+			if held = s.holds > 0; held {
+				return nil
+			}
+			err := s.writeLog(ctx, keeper)
+			if err == nil {
+				then()
+			}
+			return err
+		})
+		switch {
+		case err == nil && !held:
+			return nil
+		case err != nil && (errors.Is(err, store.ErrClosed) || ctx.Err() != nil || !busy(err)):
+			return classify(ctx, err)
+		case time.Since(start) > checkpointPatience:
+			return &store.Error{Kind: store.Conflict}
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// acknowledged counts, in a file beside the data file, the changes that were committed: entries of
+// the version log, whose sum the data file and its log have, too. So a log that is missing or was
+// cut short is noticed at the next opening. The count is written after the commit and before it is
+// acknowledged; the disk gets it with the next checkpoint or when the system likes, which is late
+// enough that it is never ahead of the log.
+type acknowledged struct {
+	file *os.File
+	n    int64
+}
+
+// ErrLost tells that acknowledged changes are in neither the data file nor its log.
+var ErrLost = errors.New("store: acknowledged changes are missing")
+
+// openAcknowledged compares the count beside the data file at path with have, which the data file
+// and its log hold. required tells that there must be such a file.
+func openAcknowledged(path string, have int64, required bool) (*acknowledged, error) {
+	f, err := os.OpenFile(path+countSuffix, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	a := &acknowledged{file: f, n: have}
+	var want int64
+	b := make([]byte, len(countLine(0)))
+	switch _, err = io.ReadFull(f, b); {
+	case errors.Is(err, io.EOF) && !required:
+		err = nil
+	case err == nil:
+		if _, e := fmt.Sscanf(string(b), "%d", &want); e != nil || string(b) != countLine(want) {
+			err = errors.New("it is damaged")
+		}
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w, or cannot be told: %s has to say how many there were: %w", ErrLost, path+countSuffix, err)
+	case want > have:
+		err = fmt.Errorf("%w: %s and %s hold %d of %d: the log was removed or cut short", ErrLost, path, path+logSuffix, have, want)
+	default:
+		if err = a.add(0); err == nil {
+			return a, nil
+		}
+	}
+	f.Close()
+	return nil, err
+}
+
+func countLine(n int64) string {
+	text := fmt.Sprintf("%020d", n)
+	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
+}
+
+// add counts changes that are committed.
+func (a *acknowledged) add(changes int) error {
+	a.n += int64(changes)
+	_, err := a.file.WriteAt([]byte(countLine(a.n)), 0)
+	return err
+}
+
+func (a *acknowledged) sync() error { return a.file.Sync() }
+
+// Forgive has the next opening of the data file at path take it as it is, whatever was acknowledged
+// before.
+func Forgive(path string) error {
+	return os.WriteFile(path+countSuffix, []byte(countLine(0)), 0o600)
+}
+
+// checkCount compares the number of changes that the file holds with that of the acknowledged ones.
+// It runs before anything is written.
+func (c *conn) checkCount(ctx context.Context, in *instance) error {
+	rows, err := c.collect(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = $1`, hidden)
+	if err != nil {
+		return err
+	}
+	ours := map[any]bool{}
+	for _, r := range rows {
+		ours[r[0]] = true
+	}
+	var have int64
+	if ours["version"] {
+		if rows, err = c.collect(ctx, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM `+hidden+`.version`); err != nil {
+			return err
+		}
+		have = rows[0][0].(int64)
+	}
+	in.acknowledged, err = openAcknowledged(in.path, have, ours["counted"])
+	return err
+}
