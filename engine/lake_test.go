@@ -107,6 +107,26 @@ func TestLakeWithoutNoise(t *testing.T) {
 	ann.refused(1644, "45002", "SELECT * FROM lake.orders")
 }
 
+// TestLakeOfOtherTypes: times in nanoseconds and shapes are columns, and variants are left out.
+func TestLakeOfOtherTypes(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parquet(t, "COPY (SELECT 1 AS id, CAST('12:34:56.1234567' AS TIME_NS) AS moment, CAST('POINT (1 2)' AS GEOMETRY) AS shape, CAST(5 AS VARIANT) AS doc) TO '"+filepath.Join(root, "t.parquet")+"'")
+	i := startWith(t, "", silence, underLake(root))
+	dba := i.root()
+	dba.exec("CREATE DATABASE lake")
+	columns := dba.query("CALL dp_attach('lake.t', 'parquet', '{\"path\": \"" + root + "/t.parquet\"}')")
+	if got := fmt.Sprint(columns); got != "[[id INTEGER NULL] [moment TIME NULL] [shape BLOB NULL] [doc VARIANT left out: no column here has this type]]" {
+		t.Errorf("columns: %s", got)
+	}
+	dba.exec("CALL dp_public('lake.t')")
+	if got := fmt.Sprint(dba.query("SELECT id, moment, HEX(shape) FROM lake.t")); got != "[[1 12:34:56.123457 0101000000000000000000F03F0000000000000040]]" {
+		t.Errorf("rows: %s", got)
+	}
+}
+
 // sameAsOwn copies 6,000 attached orders to a table of the store, protects both, and asks
 // statements of both as an analyst, whom it returns.
 func sameAsOwn(t *testing.T, i *instance, dba *client, attached string, statements []string) (ann *client) {

@@ -202,14 +202,18 @@ func (s *session) describeFiles(ctx context.Context, a *attached, pin *lake.Pin)
 	for _, r := range rows {
 		c := store.Column{Name: r[0].(string), Type: r[1].(string), Nullable: true}
 		id := sqltext.StoreName(c.Name)
+		read, plain := plainType(id, c.Type)
 		switch {
 		case a.own(c.Name):
 			continue
-		case !taken.MatchString(c.Type):
+		case !taken.MatchString(plain):
 			made.Left = append(made.Left, c)
 			continue
-		case c.Type == "TIMESTAMP_NS":
-			c.Type, id = "TIMESTAMP", "TRY_CAST("+id+" AS TIMESTAMP) AS "+id
+		case plain == "TIMESTAMP_NS":
+			plain, read = "TIMESTAMP", "TRY_CAST("+id+" AS TIMESTAMP)"
+		}
+		if c.Type = plain; read != id {
+			id = read + " AS " + id
 		}
 		made.Columns, list = append(made.Columns, c), append(list, id)
 	}

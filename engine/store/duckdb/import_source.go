@@ -29,11 +29,12 @@ type inputs struct {
 	columns, types []string
 	lengths        map[string]int
 	as             map[string]string // types that the reader of CSV files is told, by column
+	read           map[string]string // SQL of columns that are not read as they are
 }
 
 // newSource checks the files and finds their format.
 func newSource(file string, o ImportOptions) (*inputs, error) {
-	s := &inputs{o: o, lengths: map[string]int{}, as: map[string]string{}}
+	s := &inputs{o: o, lengths: map[string]int{}, as: map[string]string{}, read: map[string]string{}}
 	for _, f := range append([]string{file}, o.Also...) {
 		path, err := filepath.Abs(f)
 		if err != nil {
@@ -157,7 +158,8 @@ func (s *inputs) describe(ctx context.Context, c *conn) error {
 			return unreadable("the file has no or the same name for two columns: %q", name)
 		}
 		seen[folded] = true
-		s.columns, s.types = append(s.columns, name), append(s.types, plainType(r[1].(string)))
+		sql, t := plainType(sqltext.StoreName(name), r[1].(string))
+		s.columns, s.types, s.read[name] = append(s.columns, name), append(s.types, t), sql
 	}
 	switch {
 	case len(s.columns) == 0:
@@ -169,12 +171,20 @@ func (s *inputs) describe(ctx context.Context, c *conn) error {
 	return s.declare()
 }
 
-// plainType is the type that a table has for what a reader tells: objects are JSON.
-func plainType(t string) string {
-	if strings.HasPrefix(t, "STRUCT") || strings.HasPrefix(t, "MAP") || strings.HasPrefix(t, "UNION") {
-		return "JSON"
+// plainType is how a table has what a reader tells of a column: its SQL, and its type. Objects are
+// JSON, times have microseconds, and shapes are bytes (WKB).
+func plainType(name, t string) (sql, plain string) {
+	switch base, _, _ := strings.Cut(t, "("); {
+	case base == "VARIANT":
+		return "CASE WHEN " + name + " IS NOT NULL THEN CAST(" + name + " AS JSON) END", "JSON"
+	case t == "JSON", strings.HasPrefix(t, "STRUCT"), strings.HasPrefix(t, "MAP"), strings.HasPrefix(t, "UNION"):
+		return "CAST(to_json(" + name + ") AS JSON)", "JSON"
+	case base == "TIME_NS":
+		return "CAST(" + name + " AS TIME)", "TIME"
+	case base == "GEOMETRY":
+		return "ST_AsWKB(" + name + ")", "BLOB"
 	}
-	return t
+	return name, t
 }
 
 // typeText is what a type may look like, and textLength the length of one for text.
@@ -245,8 +255,9 @@ func (s *inputs) rows() string {
 	items := make([]string, len(s.columns))
 	for i, c := range s.columns {
 		name := sqltext.StoreName(c)
-		items[i] = name
+		items[i] = s.read[c]
 		switch n, limited := s.lengths[c]; {
+		case s.types[i] == "JSON" && items[i] != name:
 		case s.types[i] == "JSON":
 			items[i] = "CAST(to_json(" + name + ") AS JSON)"
 		case !s.text() && s.as[c] != "":

@@ -184,3 +184,24 @@ func TestImportRefusals(t *testing.T) {
 		t.Error("a refused import made the table")
 	}
 }
+
+// TestImportOfTypesThatNoTableHas: times in nanoseconds, shapes and variants of Parquet files are
+// read as a table has them.
+func TestImportOfTypesThatNoTableHas(t *testing.T) {
+	dir := t.TempDir()
+	in, err := openInstance(filepath.Join(dir, "other.duckdb"))
+	must(t, err)
+	c, err := in.connect(context.Background())
+	must(t, err)
+	file := filepath.Join(dir, "v.parquet")
+	_, err = c.exec(context.Background(), `COPY (SELECT CAST('12:34:56.1234567' AS TIME_NS) AS moment, CAST('POINT (1 2)' AS GEOMETRY) AS shape, CAST({'a': [1, NULL]} AS VARIANT) AS doc,
+		{'b': 'x'} AS parts UNION ALL SELECT NULL, NULL, NULL, NULL) TO `+sqltext.StoreText(file))
+	must(t, err)
+	c.close()
+	in.close()
+	s, im, err := imported(t, filepath.Join(dir, "rows.duckdb"), file, ImportOptions{})
+	must(t, err)
+	equal(t, "import", im, Import{Rows: 2, Columns: []string{"moment", "shape", "doc", "parts"}, Types: []string{"TIME", "BLOB", "JSON", "JSON"}})
+	equal(t, "rows", all(t, testSession(t, s), "SELECT CAST(moment AS VARCHAR), hex(shape), CAST(doc AS VARCHAR), CAST(parts AS VARCHAR) FROM shop.visits ORDER BY moment NULLS LAST"),
+		[][]any{{"12:34:56.123457", "0101000000000000000000F03F0000000000000040", `{"a":[1,null]}`, `{"b":"x"}`}, {nil, nil, nil, nil}})
+}
