@@ -12,6 +12,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/datadir"
 	"scrim/engine/datadir/rollback"
+	"scrim/engine/store/duckdb"
 	"scrim/internal/durable"
 )
 
@@ -210,7 +211,8 @@ func (x *restore) place(keepLedger bool) (aside string, err error) {
 	if !moved {
 		aside = ""
 	}
-	return aside, durable.SyncDir(d.Path)
+	// what was acknowledged after the backup is given up
+	return aside, errors.Join(duckdb.Forgive(filepath.Join(d.Path, datadir.DataFile)), durable.SyncDir(d.Path))
 }
 
 // names lists the files that come from the backup.
