@@ -22,7 +22,6 @@ import (
 	"scrim/engine/inbox"
 	"scrim/engine/monitor"
 	"scrim/engine/price"
-	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
 	"scrim/engine/views"
 	"scrim/engine/witness"
@@ -100,9 +99,9 @@ func (s *Server) charged(account string) bool {
 
 func (s *Server) openStore() (err error) {
 	s.spill = spill.NewPool(spill.Disk{Dir: s.place.Path(datadir.SpillDir)}, s.cfg.PersonsMemory<<20)
-	o := s.place.StoreOptions(s.dir.ID)
-	o.Threads = cmp.Or(o.Threads, processors.Count())
-	s.store, err = duckdb.Open(s.place.Path(datadir.DataFile), o)
+	p := s.place
+	p.Threads = cmp.Or(p.Threads, processors.Count())
+	s.store, err = p.OpenStore(s.dir.ID)
 	return err
 }
 

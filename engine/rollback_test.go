@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"scrim/accounting"
 	"scrim/catalog"
@@ -303,6 +304,33 @@ func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	defer st.Close()
 	if m, _, err := st.Mark(ctx); m.Text != end || err != nil {
 		t.Errorf("the data know %q, %v, want %q", m.Text, err, end)
+	}
+}
+
+// TestUnreadableMark: a position that the data hold and that cannot be read, as rows were garbled in
+// earlier versions of DuckDB, is refused, and replaced by the command that the refusal names.
+func TestUnreadableMark(t *testing.T) {
+	i := spender(t)
+	i.spend("one")
+	i.end()
+	ctx := context.Background()
+	st, err := duckdb.Open(i.place.Path(datadir.DataFile), duckdb.Options{DirectoryID: i.dir.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := i.ledger.Position()
+	if err := errors.Join(st.SetMark(ctx, duckdb.Mark{Order: end.Record + 1, Text: end.String() + end.String()}), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	err = opens(i.cfg.DataDir)
+	if !errors.Is(err, accounting.ErrOlder) || !strings.Contains(err.Error(), datadir.DataFile+" has no readable position") || !strings.Contains(err.Error(), "--accept-ledger-of "+end.At.UTC().Format(time.DateOnly)) {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := rollback.Accept(ctx, i.place, rollback.Acceptance{LedgerOf: end.At.UTC().Format(time.DateOnly), By: "operator"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := opens(i.cfg.DataDir); err != nil {
+		t.Error(err)
 	}
 }
 

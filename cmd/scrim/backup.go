@@ -134,6 +134,7 @@ func acceptLedger(ctx context.Context, s streams, o backup.RestoreOptions) error
 // restoreCommand puts a backup back.
 func restoreCommand(s streams) *cobra.Command {
 	o := backup.RestoreOptions{Accept: rollback.Acceptance{By: "operator"}}
+	lost := false
 	cmd := &cobra.Command{
 		Use:   "restore --from DIR --data DIR",
 		Short: "Put a backup back without giving spent budgets back",
@@ -145,7 +146,8 @@ ledger holds everything that the backup's holds, and what was spent since. Where
 read, and in a new directory, the backup's ledger becomes the account. What was charged after it is then forgotten,
 so this has to be said: --accept-ledger-of with the day of the backup's last record. The ledger records it.
 
-Without --from, --accept-ledger-of takes the ledger that is in the data directory: an older copy that was put back by hand,
+Without --from, --accept-lost-changes has a store go on whose log was removed or cut short, which the server refuses: what
+it had acknowledged and lost is given up. Again without --from, --accept-ledger-of takes the ledger that is in the data directory: an older copy that was put back by hand,
 which the server refuses. With --budgets-spent every budget then counts as spent until its window ends or a DBA resets it.
 Where the server has an audit-dir or a witness, name them, for they know how far the ledger had come.`,
 		Example: `  scrim restore --from /backup/scrim-monday --data /var/lib/scrim
@@ -153,7 +155,13 @@ Where the server has an audit-dir or a witness, name them, for they know how far
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case o.To.Dir == "", o.From == "" && o.Accept.LedgerOf == "":
+			case lost && o.To.Dir != "" && o.From == "" && o.Accept.LedgerOf == "":
+				if err := rollback.AcceptLost(o.To, o.Accept.By); err != nil {
+					return err
+				}
+				fmt.Fprintf(s.out, "%s: the next start takes the store as it is: compare its tables with what has to be in them\n", o.To.Dir)
+				return nil
+			case lost, o.To.Dir == "", o.From == "" && o.Accept.LedgerOf == "":
 				return errors.New("want --from, a backup, and --data, a data directory")
 			case o.From == "":
 				return acceptLedger(cmd.Context(), s, o)
@@ -176,6 +184,7 @@ Where the server has an audit-dir or a witness, name them, for they know how far
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&lost, "accept-lost-changes", false, "go on without acknowledged changes that the store of --data has lost")
 	f.StringVar(&o.From, "from", "", "directory of the backup (required)")
 	f.StringVar(&o.To.Dir, "data", "", "data directory that nobody serves (required)")
 	f.BoolVar(&o.Accept.BudgetsSpent, "budgets-spent", false, "count all budgets as spent, where an older ledger becomes the account")

@@ -59,7 +59,12 @@ func (p Place) OpenStore(id string) (*duckdb.Store, error) {
 	if err := p.CheckEarlier(); err != nil {
 		return nil, err
 	}
-	return duckdb.Open(p.Path(DataFile), p.StoreOptions(id))
+	s, err := duckdb.Open(p.Path(DataFile), p.StoreOptions(id))
+	if errors.Is(err, duckdb.ErrLost) {
+		err = fmt.Errorf("%w. Put back what was removed, or a backup by scrim restore --from BACKUP --data %s. "+
+			"If there is neither, scrim restore --data %s --accept-lost-changes goes on with what is left", err, p.Dir, p.Dir)
+	}
+	return s, err
 }
 
 // StoreOptions are what the store of the directory with that id is opened with.

@@ -10,6 +10,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/audit"
 	"scrim/engine/datadir"
+	"scrim/engine/store/duckdb"
 )
 
 // Acceptance says that an older ledger is to be the account from now on: what was charged after it
@@ -68,6 +69,39 @@ func Accept(ctx context.Context, p datadir.Place, a Acceptance) (end accounting.
 		return end, err
 	}
 	return l.Position(), nil
+}
+
+// AcceptLost has the store of a data directory go on without the acknowledged changes that its file
+// and its log have lost. Ledger and audit log record it.
+func AcceptLost(p datadir.Place, by string) (err error) {
+	path, o, unlock, err := datadir.LedgerOf(p.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if err := p.CheckEarlier(); err != nil {
+		return err
+	}
+	switch s, err := p.OpenStore(o.DirectoryID); {
+	case err == nil:
+		return errors.Join(errors.New("engine: the store has everything that it acknowledged: there is nothing to accept"), s.Close())
+	case !errors.Is(err, duckdb.ErrLost):
+		return err
+	}
+	const note = "went on without acknowledged changes that the store has lost"
+	l, err := accounting.Open(path, o)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(l.Note(by, accounting.RestoreNote, note), l.Close()); err != nil {
+		return err
+	}
+	log, err := audit.Open(audit.Options{Dir: p.AuditPath()})
+	if err != nil {
+		return err
+	}
+	log.Write(audit.Record{Kind: audit.Accepted, Principal: by, Note: note})
+	return errors.Join(log.Close(), duckdb.Forgive(p.Path(datadir.DataFile)))
 }
 
 // openOlder opens a ledger, and where it is older than its mark takes it, if its last record is of

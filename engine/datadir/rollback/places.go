@@ -76,7 +76,8 @@ func (p Places) Check(ctx context.Context, l *accounting.Ledger) error {
 		}
 		position, err := accounting.ParsePosition(x.position)
 		if err != nil {
-			return fmt.Errorf("engine: %s: %w", x.place, err)
+			return fmt.Errorf("%w, or cannot be told: %s has no readable position of the ledger: %w. Restore a backup as a whole by scrim restore --from BACKUP --data %s, "+
+				"or have %s take the ledger as it is, which puts its position there", accounting.ErrOlder, x.place, err, p.Dir.Dir, p.acceptance(l.Position()))
 		}
 		if ok, err := l.Continues(position); err != nil || !ok {
 			return errors.Join(err, p.older(l.Position(), position, x.place))
