@@ -74,7 +74,14 @@ func (s *Session) CommitTransaction(ctx *sql.Context, _ sql.Transaction) error {
 	if s.store == nil || !s.store.InTransaction() {
 		return nil
 	}
-	return s.store.Commit(ctx)
+	err := s.store.Commit(ctx)
+	if err != nil {
+		// It has ended the transaction all the same. go-mysql-server would take what follows for
+		// statements of it, which nothing commits.
+		ctx.SetIgnoreAutoCommit(false)
+		ctx.SetTransaction(nil)
+	}
+	return err
 }
 
 // Rollback implements sql.TransactionSession. Charges made inside the transaction stand.

@@ -193,7 +193,10 @@ func (p *Provider) atomically(ctx *sql.Context, change func(store.Session) error
 		return err
 	}
 	if s.InTransaction() {
-		if err := s.Commit(ctx); err != nil {
+		err := s.Commit(ctx)
+		ctx.SetIgnoreAutoCommit(false) // see session.CommitTransaction
+		ctx.SetTransaction(nil)
+		if err != nil {
 			return err
 		}
 	}
