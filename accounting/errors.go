@@ -28,7 +28,8 @@ var (
 	ErrMissing = errors.New("accounting: ledger file missing")
 	// ErrForeign says that the ledger belongs to another data directory.
 	ErrForeign = errors.New("accounting: ledger of another data directory")
-	// ErrVersion says that the ledger was written in a format that this program does not know.
+	// ErrVersion says that the ledger was written in a format that this program does not know, or
+	// has a record that it does not know, by a newer program: the key's hash of it is right.
 	ErrVersion = errors.New("accounting: unknown ledger format")
 	// ErrDamaged says that the ledger's file is not what was written.
 	ErrDamaged = errors.New("accounting: ledger file damaged")

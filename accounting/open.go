@@ -14,6 +14,7 @@ import (
 	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/invalid"
 	"scrim/accounting/internal/state"
+	"scrim/accounting/record"
 )
 
 // The buckets and keys of the file; see the package documentation.
@@ -164,9 +165,15 @@ func (l *Ledger) verify(o Options) error {
 	switch {
 	case err == nil, errors.Is(err, ErrForeign), errors.Is(err, ErrVersion), errors.Is(err, ErrKey):
 		return err
+	case newer(err):
+		return fmt.Errorf("%w: %s: %v. %s", ErrVersion, l.path, err, repairNewer)
 	}
 	return damaged(l.path, err)
 }
+
+// newer reports whether an error is of a record, or of sums, that do not decode. Both are decoded
+// only where their keyed hash is right: they are what was written, by a program that knows more.
+func newer(err error) bool { return errors.Is(err, record.ErrRecord) || errors.Is(err, state.ErrState) }
 
 // derive makes budgets, spending and the index, from a checkpoint or from the base.
 func (l *Ledger) derive(end chain.Head, o Options) error {

@@ -28,6 +28,9 @@ type damage struct{ cause error }
 
 func (d *damage) Error() string { return d.cause.Error() }
 
+// Unwrap lets newer see the cause.
+func (d *damage) Unwrap() error { return d.cause }
+
 func damagedRecords(format string, args ...any) error { return &damage{fmt.Errorf(format, args...)} }
 
 // catchUp completes the index, and verifies all records up to the checkpoint that the opening began

@@ -1,5 +1,7 @@
 package accounting
 
+import "strings"
+
 // How an operator gets out of it: the end of every error about a file that cannot be used.
 const (
 	repairDamaged = "Nothing was changed. Restore the data directory from a backup; charges made since " +
@@ -8,6 +10,7 @@ const (
 		"Restore the file from a backup"
 	repairForeign = "Put back the ledger that belongs to this data directory"
 	repairVersion = "Use the version of the program that wrote it, or a newer one"
+	repairNewer   = "It was made by a newer version of scrim, and is not damaged. " + repairVersion
 	repairOldForm = "This program reads that format no longer: nothing in it says that it was not changed. Go on with the program that " +
 		"wrote it, or import the rows into a new data directory, with budgets lower by what that program shows as spent"
 	repairLocked = "Stop the other process, or use another data directory"
@@ -19,8 +22,11 @@ const (
 
 // versionRepair is how to get out of a ledger in a format that is not ours.
 func versionRepair(format string) string {
-	if format == "scrim ledger 1" || format == "scrim ledger 2" {
+	switch {
+	case format == "scrim ledger 1", format == "scrim ledger 2":
 		return repairOldForm
+	case strings.HasPrefix(format, "scrim ledger "):
+		return repairNewer
 	}
 	return repairVersion
 }

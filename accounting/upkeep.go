@@ -145,7 +145,7 @@ func (l *Ledger) checkpoint(pause func(time.Duration) error) {
 	err := l.advance(pause)
 	var d *damage
 	switch {
-	case errors.Is(l.Err(), ErrDamaged): // found by somebody else meanwhile
+	case errors.Is(l.Err(), ErrDamaged), errors.Is(l.Err(), ErrVersion): // found by somebody else meanwhile
 		l.dropCheckpoint()
 		return
 	case errors.As(err, &d):
@@ -229,12 +229,16 @@ func (l *Ledger) place(f *os.File, c cut) error {
 	return err
 }
 
-// condemn ends the ledger's work because its file is damaged, and has the next opening read
-// everything.
+// condemn ends the ledger's work because its file is damaged, or has what only a newer program
+// knows, and has the next opening read everything.
 func (l *Ledger) condemn(cause error) {
 	l.mu.Lock()
 	if l.fault == nil || l.fault == errClosed {
-		l.fault = fmt.Errorf("%w: %w: %s: %v. %s", ErrUnavailable, ErrDamaged, l.path, cause, repairFound)
+		kind, repair := ErrDamaged, repairFound
+		if newer(cause) {
+			kind, repair = ErrVersion, repairNewer
+		}
+		l.fault = fmt.Errorf("%w: %w: %s: %w. %s", ErrUnavailable, kind, l.path, cause, repair)
 	}
 	l.mu.Unlock()
 	l.dropCheckpoint()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -29,6 +30,9 @@ type Persister struct {
 // format begins the file; the number is the version.
 const format = "scrim-users 1"
 
+// newerFormat is what a file of a newer program begins with.
+var newerFormat = regexp.MustCompile(`^scrim-users ([2-9]|[1-9][0-9]+)\b`)
+
 var _ mysql_db.MySQLDbPersistence = (*Persister)(nil)
 
 // NewPersister keeps the grant tables of a data directory at path.
@@ -49,8 +53,10 @@ func (p *Persister) Load() (data []byte, ok bool, err error) {
 	head, data, _ := bytes.Cut(data, []byte("\n"))
 	directory, digest, _ := strings.Cut(strings.TrimPrefix(string(head), format+" "), " ")
 	switch {
+	case newerFormat.Match(head):
+		return nil, false, fmt.Errorf("auth: %s was made by a newer version of scrim (%s; this version knows %q); nothing is damaged: use that version", p.path, newerFormat.Find(head), format)
 	case !strings.HasPrefix(string(head), format+" ") || digest != digestOf(data):
-		return nil, false, fmt.Errorf("auth: %s is damaged, or of another version; restore the data directory as a whole from its backup", p.path)
+		return nil, false, fmt.Errorf("auth: %s is damaged; restore the data directory as a whole from its backup", p.path)
 	case directory != p.directoryID:
 		return nil, false, fmt.Errorf("auth: %s belongs to another data directory; restore the data directory as a whole from its backup", p.path)
 	}

@@ -21,8 +21,9 @@ import (
 // fileManifest is written last: a directory without it is no backup.
 const fileManifest = "MANIFEST"
 
-// format names the layout. A program that changes the layout changes the number.
-const format = "scrim backup 1"
+// format names the layout. A program that changes the layout, or whose backups an earlier one cannot
+// serve, changes the number. earlierFormat is that of programs with DuckDB 1.4.
+const format, earlierFormat = "scrim backup 2", "scrim backup 1"
 
 // Manifest describes a backup: the first line is the SHA-256 of the rest, which is this as JSON.
 type Manifest struct {
@@ -76,8 +77,8 @@ func readManifest(dir string) (m Manifest, err error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return m, fmt.Errorf("engine: backup %s: %s: %w", dir, fileManifest, err)
 	}
-	if m.Format != format {
-		return m, fmt.Errorf("engine: backup %s: have format %q, want %q; use the version of the program that made it (%s)", dir, m.Format, format, m.Server)
+	if m.Format != format && m.Format != earlierFormat {
+		return m, fmt.Errorf("engine: backup %s was made by a newer version of scrim (%s): have format %q, want %q or %q; use that version", dir, m.Server, m.Format, format, earlierFormat)
 	}
 	for _, f := range m.Files {
 		if f.Name != filepath.Base(f.Name) || strings.HasPrefix(f.Name, ".") {
