@@ -135,9 +135,9 @@ func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
 
 // ErrHalted ends Serve where a commit or a checkpoint of the store failed by the disk, and the disk
-// has room again: the server is to be closed, and its directory opened anew. Until then it answers
-// what changes nothing, and /readyz says why.
-var ErrHalted = errors.New("engine: the store takes no changes until its directory is opened anew")
+// has room again: the server is to be closed, and its directory opened anew. Until then it refuses
+// what reads or changes tables, and /readyz says why.
+var ErrHalted = errors.New("engine: the store does nothing until its directory is opened anew")
 
 // reopens tells whether the store is halted, and may be opened anew now: where the disk was full it
 // has room again. A store that halts is given some time before.
@@ -148,7 +148,7 @@ func (s *Server) reopens(up time.Duration) bool {
 	}
 	s.noticing.Do(func() {
 		s.log.Error().Str("cause", errors.Unwrap(halted).Error()).
-			Msg("a commit or a checkpoint of the store failed by the disk: changes are refused until the data directory is opened anew from the disk, which happens by itself once the disk has room")
+			Msg("a commit or a checkpoint of the store failed by the disk: nothing is read or changed until the data directory is opened anew from the disk, which happens by itself once the disk has room")
 	})
 	return up > shortestLife && s.store.Room() == nil
 }

@@ -22,7 +22,7 @@ var vendored = map[string]string{
 // TestLinkedLibrariesAreNamed: what is in DuckDB's prebuilt library by a namespace of its own has a
 // licence in deploy/linked.md.
 func TestLinkedLibrariesAreNamed(t *testing.T) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/duckdb/duckdb-go-bindings/linux-amd64").Output()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/duckdb/duckdb-go-bindings/lib/linux-amd64").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ var (
 	errNoAudit   = errors.New("the audit log cannot be written; the server's log says why")
 	errNoDisk    = errors.New("the data directory cannot be written: is the disk full, or read-only?")
 	errStoreDown = errors.New("the store does not answer")
-	errHalted    = errors.New("writing to the disk failed: no changes are taken until the store is opened anew, which happens by itself once the disk has room; the server's log says more")
+	errHalted    = errors.New("writing to the disk failed: nothing is read or changed until the store is opened anew, which happens by itself once the disk has room; the server's log says more")
 )
 
 // checkTimeout is how long the store has to answer.

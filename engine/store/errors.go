@@ -31,7 +31,8 @@ const (
 	Unsupported // the store cannot do this
 	Refused     // closed by the store's locked configuration
 	Damaged     // the store cannot go on, and has to be opened anew
-	Halted      // a commit failed by the disk: no changes are taken until the store is opened anew
+	InDoubt     // a commit failed by the disk: whether it is kept shows when the store is opened anew
+	Halted      // a commit failed by the disk: the store does nothing until it is opened anew
 	NoRoom      // the directory for temporary files cannot take any; see Error.Reason
 	// the files that a table is read from are not there, are others than they have to be, or
 	// changed while they were read; or another server is not there
@@ -58,7 +59,8 @@ var kindText = [kindCount]string{
 	Unsupported:  "not supported",
 	Refused:      "refused",
 	Damaged:      "the store has stopped, and must be opened anew",
-	Halted:       "no changes are taken, because writing to the disk failed",
+	InDoubt:      "writing a commit to the disk failed",
+	Halted:       "writing to the disk failed, and the store must be opened anew",
 	Source:       "what an attached table is read from cannot be read, does not have its columns, or changed meanwhile",
 	NoRoom:       "the server's directory for temporary files cannot be used",
 }
@@ -89,7 +91,8 @@ type Error struct {
 	// Driver is the driver's own message. It may hold values of rows: only for an operator's
 	// debugging, off by default.
 	Driver string
-	// Cause is the context's error for Interrupted, what failed for Halted, else nil.
+	// Cause is the context's error for Interrupted, what failed for InDoubt and Halted,
+	// else nil.
 	Cause error
 }
 

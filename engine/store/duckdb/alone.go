@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -64,8 +65,8 @@ func (s *Store) forgetPlans() {
 // enter waits until a scan of a snapshot may run: until nobody else is alone, and there is memory
 // for one more.
 func (s *snapshot) enter(ctx context.Context) (leave func(), err error) {
-	if s.alone != nil {
-		return func() {}, ctx.Err()
+	if err := errors.Join(s.st.Halted(), ctx.Err()); err != nil || s.alone != nil {
+		return func() {}, err
 	}
 	return s.st.admit(ctx, s.st.scans)
 }

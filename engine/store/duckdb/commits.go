@@ -45,7 +45,7 @@ const immediate = "SET GLOBAL immediate_transaction_mode = true"
 
 // commit runs f, which commits changes and the log entries that have the tokens. A commit that
 // failed may have changed anything: the state is read again after it, and where that fails too, it
-// is not known until a later commit. One that the disk failed halts the store.
+// is not known until a later commit. One that the disk failed halts the store, and its error is of kind InDoubt.
 func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	c := &s.commits
 	c.mu.Lock()
@@ -56,7 +56,7 @@ func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	err := f()
 	before := c.now.Load()
 	if typed := classify(context.Background(), err); err != nil && !settled(typed) {
-		_ = s.halt(typed)
+		err = &store.Error{Kind: store.InDoubt, Cause: s.halt(typed)}
 	}
 	if err == nil {
 		if failed := s.in.acknowledged.add(len(tokens)); failed != nil {

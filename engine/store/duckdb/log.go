@@ -18,7 +18,7 @@ import (
 
 // The log is the file beside the data file that DuckDB appends every commit to. This package alone
 // decides when it is written into the data file (a checkpoint), counts outside of both how many
-// changes were acknowledged, and takes no further change after a commit that the disk failed.
+// changes were acknowledged, and has the store halt after a commit that the disk failed.
 
 // logSuffix and countSuffix follow the data file's name.
 const (
@@ -37,15 +37,16 @@ var ownCheckpoints = []string{
 	"PRAGMA disable_checkpoint_on_shutdown",
 }
 
-// halt has the store take no further change: a commit or a checkpoint failed, and what DuckDB has
-// in memory may be another state than what it will read from its disk. The first cause stays.
+// halt has the store do nothing more: a commit or a checkpoint failed, and what DuckDB has in memory
+// may be another state than what it will read from its disk. DuckDB 1.5 takes rows out of its
+// memory that were acknowledged, where it takes back an UPDATE of a key. The first cause stays.
 func (s *Store) halt(err error) error {
 	s.halted.CompareAndSwap(nil, &store.Error{Kind: store.Halted, Cause: err})
 	return err
 }
 
-// Halted returns why the store takes no changes until it is opened anew, an error of kind
-// store.Halted that wraps the cause, or nil.
+// Halted returns why the store does nothing until it is opened anew, an error of kind store.Halted
+// that wraps the cause, or nil.
 func (s *Store) Halted() error {
 	if e := s.halted.Load(); e != nil {
 		return e

@@ -52,6 +52,9 @@ func (s *session) usable() error {
 		return store.ErrClosed
 	}
 	s.free()
+	if err := s.st.Halted(); err != nil {
+		return err
+	}
 	if s.aborted {
 		return &store.Error{Kind: store.Aborted}
 	}
@@ -226,9 +229,6 @@ func (s *session) Write(ctx context.Context, tables []store.TableRef, sql string
 // An error in the open transaction aborts it.
 func (s *session) mutate(ctx context.Context, tables []store.TableRef, change func() (ddl bool, err error)) error {
 	if err := s.usable(); err != nil {
-		return err
-	}
-	if err := s.st.Halted(); err != nil {
 		return err
 	}
 	for _, r := range tables {

@@ -68,6 +68,9 @@ func (s *Store) connectSnapshot() (*snapshot, error) {
 	if s.closed {
 		return nil, store.ErrClosed
 	}
+	if err := s.Halted(); err != nil {
+		return nil, err
+	}
 	out := &snapshot{st: s}
 	if n := len(s.idle); n > 0 {
 		out.pooled, s.idle = s.idle[n-1], s.idle[:n-1]
@@ -209,6 +212,9 @@ func (s *snapshot) scan(ctx context.Context, q query, started func(), each ...fu
 	}
 	if e := own.Load(); e != nil {
 		return *e
+	}
+	if err == nil {
+		err = s.st.Halted() // then the rows may have been others than those that were committed
 	}
 	return s.st.noteFatal(classify(ctx, err))
 }

@@ -182,14 +182,14 @@ func (s *Store) Session(ctx context.Context) (store.Session, error) {
 	return out, nil
 }
 
-// usable tells whether the store is open.
+// usable tells whether the store is open, and not halted.
 func (s *Store) usable() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return store.ErrClosed
 	}
-	return nil
+	return s.Halted()
 }
 
 // use runs f with the keeper.
