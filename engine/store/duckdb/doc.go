@@ -4,6 +4,7 @@
 //	Open ──▶ Store ──▶ Session   one driver connection: transactions, DDL, DML, rows as columns or as Go values
 //	           │──────▶ Snapshot  one connection in a read-only transaction: columns, chunk by chunk; temporary tables of its own
 //	           │──────▶ commits   the versions of the last committed state, in memory
+//	           │──────▶ log       checkpoints, the count of acknowledged changes, halting
 //	           │──────▶ helpers   threads that help with long statements
 //	           │──────▶ gate      statements beside each other, or one snapshot alone
 //	           │──────▶ spill     the directory for temporary files, and the disk that it lies on
@@ -20,6 +21,9 @@
 //     in the same transaction. Two writers never touch the same log row, so the log adds no
 //     conflicts. A version is the number of log entries and the exclusive-or of their random
 //     tokens, which folding entries together keeps.
+//   - An acknowledged change is counted outside of the file and its log, so that a file that has
+//     fewer is refused. After a commit that the disk failed nothing is read or changed until the
+//     file is opened anew: what DuckDB has in memory may be another state.
 //   - What is kept between statements holds for one state of the tables only (commits.go): their
 //     versions, and plans that DuckDB made with its statistics of them.
 //   - That a scan of a snapshot fails, alone, follows from the statement, the configuration and the
@@ -32,6 +36,8 @@
 //
 //	__scrim.version(schema_name, table_name, entries BIGINT, token BIGINT)    insert-only, folded
 //	__scrim.meta(bucket, key, value BLOB)                                      NULL value: deleted
+//	__scrim.mark(order, text)                                                  the highest counts
+//	__scrim.counted                                                            there: the count must be, too
 //
 // # Files of others
 //
