@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -70,7 +71,7 @@ func launch(env []string, workdir, dir string, args ...string) (*process, error)
 // begin runs the program until it says that it is ready.
 func begin(env []string, workdir string, args ...string) (*process, error) {
 	p := &process{out: &output{}, err: &output{}, done: make(chan error, 1)}
-	p.cmd = exec.Command("scrim", args...)
+	p.cmd = exec.Command(cmp.Or(*faultServer, "scrim"), args...)
 	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = env, workdir, p.err
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
