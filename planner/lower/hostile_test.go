@@ -3,7 +3,9 @@ package lower_test
 import (
 	stdsql "database/sql"
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"scrim/internal/sqltext"
@@ -71,4 +73,49 @@ func openHostile(t testing.TB) *stdsql.DB {
 		exec("INSERT INTO t (id, " + sqltext.List(names) + ") SELECT " + strconv.Itoa(100+n) + ", " + sqltext.List(row))
 	}
 	return db
+}
+
+// forms are how the rows of a table come to an expression: as values, as a table's segments of one
+// value, of dictionaries and of bits, and as the dictionaries of a Parquet file.
+var forms = map[string]func(t testing.TB, db *stdsql.DB){
+	"memory":  func(testing.TB, *stdsql.DB) {},
+	"file":    inFile,
+	"parquet": inParquet,
+}
+
+// often are the rows of t with short texts, each several times.
+const often = "SELECT t.* FROM memory.t, range(9) WHERE strlen(coalesce(s, '')) < 1000 AND strlen(coalesce(r, '')) < 1000 ORDER BY ALL"
+
+// inFile makes t a table of a file.
+func inFile(t testing.TB, db *stdsql.DB) {
+	t.Helper()
+	file := sqltext.StoreText(filepath.Join(t.TempDir(), "t.duckdb"))
+	for _, q := range []string{"ATTACH " + file + " AS f", "CREATE TABLE f.t AS " + often, "DETACH f", "ATTACH " + file + " AS f", "USE f"} {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+}
+
+// inParquet makes t a view of a Parquet file. What it has no type for is cast.
+func inParquet(t testing.TB, db *stdsql.DB) {
+	t.Helper()
+	var columns []string
+	for name, typ := range allColumns {
+		column := sqltext.StoreName(name)
+		switch {
+		case typ == "TIMESTAMP_S" || typ == "TIMESTAMP_MS":
+			column = "TRY_CAST(ts AS " + typ + ") AS " + column
+		case strings.HasSuffix(typ, "HUGEINT") || strings.HasPrefix(typ, "ENUM"):
+			column = "TRY_CAST(" + column + " AS " + typ + ") AS " + column
+		}
+		columns = append(columns, column)
+	}
+	file := sqltext.StoreText(filepath.Join(t.TempDir(), "t.parquet"))
+	for _, q := range []string{"COPY (" + strings.Replace(often, "t.*", "t.* EXCLUDE (iv, tss, tms)", 1) + ") TO " + file, "CREATE SCHEMA p", "CREATE VIEW p.t AS SELECT " + sqltext.List(columns) +
+		" FROM (SELECT *, to_seconds(id) AS iv FROM read_parquet(" + file + "))", "USE memory.p"} {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
 }

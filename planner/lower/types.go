@@ -247,7 +247,10 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return within(Date, firstDay, lastDay, c)
 	case "TIMESTAMP":
 		return within(Datetime, firstMoment, lastMoment, c)
-	case "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS":
+	case "TIMESTAMP_S", "TIMESTAMP_MS": // TRY_CAST raises beyond what TIMESTAMP holds
+		before := "CAST('10000-01-01 00:00:00' AS " + t + ")"
+		return maybe(Datetime, "(CASE WHEN "+c+" >= CAST('0001-01-01 00:00:00' AS "+t+") AND "+c+" < "+before+" THEN CAST("+c+" AS TIMESTAMP) END)")
+	case "TIMESTAMP_NS":
 		x := "TRY_CAST(" + c + " AS TIMESTAMP)"
 		return maybe(Datetime, "(CASE WHEN "+x+" BETWEEN "+firstMoment+" AND "+lastMoment+" THEN "+x+" END)")
 	case "TIMESTAMP WITH TIME ZONE":
