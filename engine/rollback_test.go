@@ -307,8 +307,8 @@ func TestEveryCommitKnowsTheLedger(t *testing.T) {
 	}
 }
 
-// TestUnreadableMark: a position that the data hold and that cannot be read, as rows were garbled in
-// earlier versions of DuckDB, is refused, and replaced by the command that the refusal names.
+// TestUnreadableMark: a position that the data hold and that cannot be read, as rows were garbled
+// in earlier versions of DuckDB, is refused, and replaced by the command that the refusal names.
 func TestUnreadableMark(t *testing.T) {
 	i := spender(t)
 	i.spend("one")

@@ -29,17 +29,9 @@ const (
 // logLimit is how long the log grows before it is written into the file.
 const logLimit = 16 << 20
 
-// ownCheckpoints keeps DuckDB from checkpoints of its own: since 1.5 it makes them beside writers,
-// so that nothing would keep the file as it is while it is copied, and one that fails for want of
-// disk ends the instance.
-var ownCheckpoints = []string{
-	"SET GLOBAL checkpoint_threshold = '1000TiB'",
-	"PRAGMA disable_checkpoint_on_shutdown",
-}
-
-// halt has the store do nothing more: a commit or a checkpoint failed, and what DuckDB has in memory
-// may be another state than what it will read from its disk. DuckDB 1.5 takes rows out of its
-// memory that were acknowledged, where it takes back an UPDATE of a key. The first cause stays.
+// halt has the store do nothing more: a commit or a checkpoint failed, and what DuckDB has in
+// memory may be another state than what it will read from its disk. DuckDB 1.5 takes rows out of
+// its memory that were acknowledged, where it takes back an UPDATE of a key. The first cause stays.
 func (s *Store) halt(err error) error {
 	s.halted.CompareAndSwap(nil, &store.Error{Kind: store.Halted, Cause: err})
 	return err
@@ -141,8 +133,8 @@ func busy(err error) bool {
 	return strings.Contains(err.Error(), "transaction") && store.KindOf(classify(context.Background(), err)) != store.Damaged
 }
 
-// checkpoint writes the log into the file, waiting for a while where transactions or a held file are
-// in its way, and runs then before anything is committed after it.
+// checkpoint writes the log into the file, waiting for a while where transactions or a held file
+// are in its way, and runs then before anything is committed after it.
 func (s *Store) checkpoint(ctx context.Context, then func()) error {
 	start := time.Now()
 	for {

@@ -31,9 +31,9 @@ func abandoned(t *testing.T, n int) (path string) {
 	return path
 }
 
-// TestALogThatIsNotThere: a log that is missing or was cut short anywhere is refused, by name; so is
-// a count that is missing or damaged. What was refused can be opened when it is as it was, or when
-// what is lost is given up.
+// TestALogThatIsNotThere: a log that is missing or was cut short anywhere is refused, by name; so
+// is a count that is missing or damaged. What was refused can be opened when it is as it was, or
+// when what is lost is given up.
 func TestALogThatIsNotThere(t *testing.T) {
 	const n = 3
 	path := abandoned(t, n)
@@ -122,8 +122,8 @@ func TestEveryChangeIsCounted(t *testing.T) {
 	counts("an import", func() error { return nil })
 }
 
-// TestHaltedStore: after a commit that the disk failed nothing is read or changed; the store that is
-// opened anew has what was acknowledged.
+// TestHaltedStore: after a commit that the disk failed nothing is read or changed; the store that
+// is opened anew has what was acknowledged.
 func TestHaltedStore(t *testing.T) {
 	ctx := context.Background()
 	s, path := testOpen(t, Options{})

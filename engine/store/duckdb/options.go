@@ -94,7 +94,8 @@ func (o Options) settings(path string) ([]string, error) {
 
 // wrongOptimizers are those that DuckDB 1.5 has added. Each has given wrong answers in silence in
 // one of its releases, and row_group_pruner does in 1.5.6: ORDER BY … LIMIT counts rows that are
-// deleted. known_faults_test.go has cases. Nothing that Scrim asks is slower without them than in 1.4.
+// deleted. known_faults_test.go has cases. Nothing that Scrim asks is slower without them than in
+// 1.4.
 var wrongOptimizers = []string{"common_subplan", "join_elimination", "row_group_pruner", "top_n_window_elimination", "window_self_join"}
 
 // lock is what closes the database to the outside; nothing can be configured after it.
@@ -115,4 +116,12 @@ func locking(roots lake.Roots) []string {
 		list = append(list, "SET GLOBAL allowed_directories = "+listText(dirs))
 	}
 	return append(list, lock...)
+}
+
+// ownCheckpoints keeps DuckDB from checkpoints of its own: since 1.5 it makes them beside writers,
+// so that nothing would keep the file as it is while it is copied, and one that fails for want of
+// disk ends the instance.
+var ownCheckpoints = []string{
+	"SET GLOBAL checkpoint_threshold = '1000TiB'",
+	"PRAGMA disable_checkpoint_on_shutdown",
 }
