@@ -11,7 +11,14 @@
 //
 // Guards are CASE and TRY_CAST, never TRY: the store hoists a subexpression that occurs twice out
 // of a TRY and then raises; it hoists nothing out of the branch of a CASE. A fragment does not
-// rely on a filter beside it, for the store may evaluate conjuncts in any order.
+// rely on a filter beside it, for the store may evaluate conjuncts in any order. TRY_CAST raises,
+// too, between some types of moments.
+//
+// testdata/raises lists every function, operator, cast and aggregate that statements over protected
+// rows call, the types on which the linked store raises, and how that is guarded. TestRaises holds
+// the list against the store, over hostile values of all types, and TestTotal and the planner's
+// TestScansAreTotal hold what is written against the list. For another version of the store,
+// go test -run TestRaises -rewrite shows what has changed, and asks for a guard of what raises now.
 //
 // Only what the tables of this package list is translated. Everything else, also what is not
 // deterministic, has a side effect or can stall, is refused by name with refuse.Expression.
