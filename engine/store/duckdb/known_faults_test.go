@@ -226,6 +226,26 @@ var knownFaults = []struct {
 		}),
 	},
 	{
+		name: "rows that are deleted count towards a LIMIT", source: "duckdb/duckdb#22949", from: "1.5.1", around: "wrongOptimizers",
+		phases: play(func(dir string) error {
+			run(open(dir, ""), "CREATE TABLE t (n BIGINT)", "INSERT INTO t VALUES (1), (2), (3)", "CHECKPOINT")
+			return nil
+		}, func(dir string) error {
+			db := open(dir, "")
+			run(db, "DELETE FROM t WHERE n < 3", "BEGIN", "DELETE FROM t", "INSERT INTO t VALUES (1)", "COMMIT")
+			return want(db, "SELECT count(*) FROM (SELECT n FROM t ORDER BY n DESC LIMIT 1)", "1")
+		}),
+	},
+	{
+		name: "two arms of a UNION ALL are taken for one", source: "duckdb/duckdb#24624", from: "1.5.1", around: "wrongOptimizers",
+		phases: play(func(dir string) error {
+			db := open(dir, "")
+			run(db, "CREATE TABLE t (a BOOLEAN)", "CREATE TABLE u (b VARCHAR)", "INSERT INTO u VALUES ('a')", "INSERT INTO t VALUES (false)")
+			const rows, c = "SELECT * FROM t LEFT JOIN u ON true WHERE ", "((NOT t.a) AND (substring(u.b FROM -4294967296) <> u.b))"
+			return want(db, "SELECT count(*) FROM ("+rows+"NOT "+c+" UNION ALL "+rows+c+" IS NULL)", "1")
+		}),
+	},
+	{
 		name: "two threads that aggregate need more memory than three, or end the process", source: "met here", from: "1.4.1", mended: "1.5.1", around: "Options.planned",
 		phases: play(func(dir string) error {
 			// one thread meets few groups, the other many
