@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/datadir"
+	"scrim/internal/durable"
 )
 
 // TestNoRoomForTemporaryFiles: while the directory for temporary files is not there, or is no
@@ -74,4 +75,42 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 	for _, q := range queries {
 		ann.query(q)
 	}
+}
+
+// TestNothingIsMadeWithoutItsPolicy: what is made of persons' rows is not there where its policy
+// cannot be written.
+func TestNothingIsMadeWithoutItsPolicy(t *testing.T) {
+	i := startWith(t, "", seeded(t, "policy", 1))
+	root := i.root()
+	var rows []string
+	for k := range 400 {
+		rows = append(rows, fmt.Sprintf("(%d, %d, '2024-01-0%d')", k, k%4, 1+k%9))
+	}
+	root.exec("CREATE DATABASE s", "CREATE TABLE s.placed (who INT NOT NULL, g INT NOT NULL, d DATE NOT NULL)",
+		"INSERT INTO s.placed VALUES "+strings.Join(rows, ","),
+		"CALL dp_protect('s.placed', 'who', 'buyer')", "CALL dp_set_budget('s.placed', '*', 10000, 0.001, 'never')", "CALL dp_set_domain('s.placed', 'g', '[0,1,2,3]')")
+	made := []string{
+		`CALL dp_create_view('s.w', 'SELECT g, COUNT(*) AS n FROM s.placed GROUP BY g', '{"rho": 4}')`,
+		`CALL dp_continual('s.t', 'SELECT d AS day, COUNT(*) AS n FROM s.placed GROUP BY 1', '{"rho": 4, "from": "2024-01-01", "days": 10, "per_person": 2}')`,
+		`CALL dp_synthesize('s.placed', 's.x', '{"rho": 4, "columns": ["g"]}')`,
+	}
+	// nothing takes the place of a directory that is not empty
+	blocked := filepath.Join(i.cfg.DataDir, datadir.CatalogFile+durable.NewSuffix)
+	if err := os.MkdirAll(filepath.Join(blocked, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range made {
+		if _, err := root.try(q); err == nil {
+			t.Errorf("%s: done without a policy", q)
+		}
+	}
+	if got := fmt.Sprint(root.query("SHOW TABLES FROM s"), root.query("SELECT view_name FROM dp.views"), root.query("SELECT series_name FROM dp.continual")); got != "[[placed]] [] []" {
+		t.Errorf("there are %s", got)
+	}
+	i.broken = true
+	i.end()
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	startWith(t, i.cfg.DataDir, seeded(t, "policy", 2)).root().exec(made...)
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -55,7 +56,7 @@ func (a *Admin) createSeries(ctx *sql.Context, args []string) ([]sql.Row, error)
 		return nil, err
 	}
 	if err := a.DeclareSeries(ctx, *r); err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.o.Totals.Drop(ctx, ref))
 	}
 	return a.seriesLine(ctx, r)
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -169,7 +170,7 @@ func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
 	}
 	row, err := a.viewRow(ctx, *r)
 	return []sql.Row{row}, err

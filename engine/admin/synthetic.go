@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, err
+		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
 	}
 	row, err := syntheticRow(*r)
 	return []sql.Row{row}, err
