@@ -106,7 +106,7 @@ func (s *Server) sessionOptions() *session.Options {
 // handle is a server option that puts our handler on go-mysql-server's own.
 func (s *Server) handle(e *sqle.Engine, sm *server.SessionManager, h mysql.Handler) (*sqle.Engine, *server.SessionManager, mysql.Handler) {
 	s.handler = &statement.Handler{
-		Inner: h, Sessions: sm, Engine: e, Errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors},
+		Inner: h, Sessions: sm, Engine: e, Errors: &mysqlerr.Translator{Log: s.log, Debug: s.cfg.DebugErrors, TablesAt: s.tablesAt},
 		Inbox: s.inbox, Observe: s.observers.Statement, Steps: s.cfg.Steps, Audit: s.audit, Connections: s.sockets.Connections, Since: time.Now(),
 	}
 	return e, sm, h

@@ -33,11 +33,17 @@ import (
 func (s *Server) start() error {
 	for _, step := range []func() error{s.openDirectory, s.openAudit, s.openLedger, s.openCatalog, s.openStore, s.checkLedger, s.checkHost, s.openCollections, s.checkPolicies, s.watch, s.assemble, s.listen, s.listenHTTP, s.listenContribute} {
 		if err := step(); err != nil {
+			if s.store != nil {
+				err = s.place.Damaged(err, s.tablesAt)
+			}
 			return err
 		}
 	}
 	return s.dir.Commit()
 }
+
+// tablesAt says which tables have rows at a byte of the store's file.
+func (s *Server) tablesAt(at int64) []string { return s.store.TablesAt(context.Background(), at) }
 
 func (s *Server) openDirectory() (err error) {
 	if s.dir, err = datadir.Open(s.cfg.DataDir); err != nil {

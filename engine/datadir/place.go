@@ -64,7 +64,7 @@ func (p Place) OpenStore(id string) (*duckdb.Store, error) {
 		err = fmt.Errorf("%w. Put back what was removed, or a backup by scrim restore --from BACKUP --data %s. "+
 			"If there is neither, scrim restore --data %s --accept-lost-changes goes on with what is left", err, p.Dir, p.Dir)
 	}
-	return s, err
+	return s, p.Damaged(err, nil)
 }
 
 // StoreOptions are what the store of the directory with that id is opened with.

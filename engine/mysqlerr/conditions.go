@@ -149,6 +149,7 @@ var storeConditions = map[store.Kind]struct {
 	store.InDoubt:      {1180, "HY000", "Got an error during COMMIT: writing to the disk failed. Whether the change is kept shows when the server has opened its data anew, which it does once the disk has room"},
 	store.Halted:       {1836, "HY000", "Writing to the disk failed, and nothing is read or changed until the server has opened its data anew, which it does once the disk has room; its log says more"},
 	store.Damaged:      {1836, "HY000", "The store has stopped after a failure, and nothing is read or changed until the server has opened its data anew, which it does once the disk has room; its log says more"},
+	store.Corrupt:      {1194, "HY000", "The server's data file is damaged where the statement reads it. An operator has to restore a backup; the server's log says where the damage is"},
 	store.BadValue:     {mysql.ERTruncatedWrongValueForField, "HY000", "Incorrect value for a column"},
 	store.NotFound:     {mysql.ERNoSuchTable, "42S02", "No such table or column"},
 	store.Exists:       {1050, "42S01", "The name is already in use"},

@@ -27,6 +27,9 @@ import (
 type Translator struct {
 	Log   zerolog.Logger
 	Debug bool
+	// TablesAt says which tables have rows at a byte of the data file that is damaged; nil: nobody
+	// does.
+	TablesAt func(at int64) []string
 }
 
 // recovered is a panic on a client's behalf.
@@ -79,6 +82,9 @@ func (t *Translator) Public(err error, f Context) error {
 		return e
 	}
 	if e := storeCondition(err); e != nil {
+		if store.KindOf(err) == store.Corrupt {
+			t.record(err, f)
+		}
 		return e
 	}
 	if k := KindOf(err); k != nil && !strings.Contains(k.Error(), "file an issue") {
@@ -122,7 +128,13 @@ func (t *Translator) record(err error, f Context) {
 		e = e.Str("wanted", limit.Error())
 	case errors.As(err, &s):
 		e = e.Str("store", s.Kind.String())
-		if s.Detail != "" {
+		switch {
+		case s.Kind == store.Corrupt:
+			e = e.Str("damaged", s.Detail)
+			if t.TablesAt != nil {
+				e = e.Strs("tables", t.TablesAt(s.At))
+			}
+		case s.Detail != "":
 			e = e.Str("wanted", s.Detail)
 		}
 		if t.Debug {

@@ -37,6 +37,7 @@ const (
 	// the files that a table is read from are not there, are others than they have to be, or
 	// changed while they were read; or another server is not there
 	Source
+	Corrupt // a part of the data file is not what was written; see Error.At
 	kindCount
 )
 
@@ -62,6 +63,7 @@ var kindText = [kindCount]string{
 	InDoubt:      "writing a commit to the disk failed",
 	Halted:       "writing to the disk failed, and the store must be opened anew",
 	Source:       "what an attached table is read from cannot be read, does not have its columns, or changed meanwhile",
+	Corrupt:      "the data file is damaged, and has to be restored from a backup",
 	NoRoom:       "the server's directory for temporary files cannot be used",
 }
 
@@ -88,6 +90,8 @@ type Error struct {
 	// made of fixed words, of sizes, and for NoRoom of the directory's name: it holds nothing of
 	// rows, and may be logged. It is not public: sizes follow from rows.
 	Detail string
+	// At is, of Corrupt, at which byte of the data file what cannot be read begins.
+	At int64
 	// Driver is the driver's own message. It may hold values of rows: only for an operator's
 	// debugging, off by default.
 	Driver string

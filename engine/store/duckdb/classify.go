@@ -49,6 +49,9 @@ func typedError(ctx context.Context, typ duckdb.ErrorType, msg string) error {
 	case duckdb.ErrorTypeOutOfMemory:
 		e.Kind = pick(msg, store.OutOfMemory, "max_temp_directory_size", store.DiskFull, "No space left", store.DiskFull)
 	case duckdb.ErrorTypeIO:
+		if corrupt(e, msg) {
+			break
+		}
 		e.Kind = pick(msg, store.Internal, "No space left", store.DiskFull, "not enough space", store.DiskFull,
 			"Disk quota exceeded", store.DiskFull)
 	case duckdb.ErrorTypeCatalog:
