@@ -23,7 +23,8 @@ type Directory struct {
 	// Life names what is served here since NoteHome found it new: a directory that was copied,
 	// moved or restored has another one. Backups do not have it.
 	Life string
-	// Copied is where Upgrade put a copy of what an earlier version had left; "" where it made none.
+	// Copied is where Upgrade put a copy of what an earlier version had left; "" where it made
+	// none.
 	Copied string
 	lock   *os.File
 }

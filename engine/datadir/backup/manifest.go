@@ -21,8 +21,8 @@ import (
 // fileManifest is written last: a directory without it is no backup.
 const fileManifest = "MANIFEST"
 
-// format names the layout. A program that changes the layout, or whose backups an earlier one cannot
-// serve, changes the number. earlierFormat is that of programs with DuckDB 1.4.
+// format names the layout. A program that changes the layout, or whose backups an earlier one
+// cannot serve, changes the number. earlierFormat is that of programs with DuckDB 1.4.
 const format, earlierFormat = "scrim backup 2", "scrim backup 1"
 
 // Manifest describes a backup: the first line is the SHA-256 of the rest, which is this as JSON.
