@@ -114,3 +114,36 @@ func TestNothingIsMadeWithoutItsPolicy(t *testing.T) {
 	}
 	startWith(t, i.cfg.DataDir, seeded(t, "policy", 2)).root().exec(made...)
 }
+
+// TestAccountsAreAsTheirFile: a change of accounts that cannot be written is not in effect.
+func TestAccountsAreAsTheirFile(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE USER 'ann'@'%' IDENTIFIED BY 'a'", "GRANT SELECT ON d.* TO 'ann'@'%'", "CREATE USER 'bob'@'%' IDENTIFIED BY 'b'")
+	accounts := func() string {
+		return fmt.Sprint(root.query("SELECT user FROM mysql.user WHERE user IN ('ann', 'bob', 'eve') ORDER BY 1"), root.query("SHOW GRANTS FOR 'ann'@'%'"), root.query("SHOW GRANTS FOR 'bob'@'%'"))
+	}
+	before := accounts()
+	blocked := filepath.Join(i.cfg.DataDir, datadir.UsersFile+durable.NewSuffix)
+	if err := os.MkdirAll(filepath.Join(blocked, "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	changes := []string{"CREATE USER 'eve'@'%' IDENTIFIED BY 'e'", "GRANT SELECT ON d.* TO 'bob'@'%'", "REVOKE SELECT ON d.* FROM 'ann'@'%'", "ALTER USER 'ann'@'%' IDENTIFIED BY 'other'", "DROP USER 'bob'@'%'"}
+	for _, q := range changes {
+		if _, err := root.try(q); err == nil {
+			t.Errorf("%s: done, and not written", q)
+		}
+		if after := accounts(); after != before {
+			t.Errorf("%s: refused, and there are %s, before %s", q, after, before)
+		}
+	}
+	i.client("ann", "a")
+	if _, err := i.dial("eve", "e"); err == nil {
+		t.Error("an account that was refused logs in")
+	}
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	root.exec(changes...)
+	i.client("eve", "e")
+}

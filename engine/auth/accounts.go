@@ -22,15 +22,15 @@ func Load(ctx *sql.Context, db *mysql_db.MySQLDb, p *Persister, password string)
 	if err != nil {
 		return "", fmt.Errorf("auth: the accounts cannot be read: %w", err)
 	}
+	p.db = db
 	db.SetPersister(p)
 	db.SetEnabled(true)
 	if ok {
 		ed := db.Editor()
 		defer ed.Close()
-		if err := db.OverwriteUsersAndGrantData(ctx, ed, data); err != nil {
-			return "", fmt.Errorf("auth: the accounts cannot be read: %w", err)
+		if err := p.fill(ctx, ed, data); err != nil {
+			return "", err
 		}
-		repair(ed, data)
 		return "", makeRoles(ctx, db, ed)
 	}
 	if password == "" {

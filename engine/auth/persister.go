@@ -25,6 +25,7 @@ import (
 type Persister struct {
 	path, directoryID string
 	mu                sync.Mutex
+	db                *mysql_db.MySQLDb // whose tables they are, once loaded
 }
 
 // format begins the file; the number is the version.
@@ -69,10 +70,33 @@ func digestOf(data []byte) string {
 }
 
 // Persist implements mysql_db.MySQLDbPersistence: when it returns nil, the new state is on disk,
-// and a crash at any point leaves either the old state or the new one.
+// and a crash at any point leaves either the old state or the new one. When it returns an error, the
+// tables in memory, which go-mysql-server has changed before, get the state of the file again.
 func (p *Persister) Persist(_ *sql.Context, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head := fmt.Sprintf("%s %s %s\n", format, p.directoryID, digestOf(data))
-	return durable.Replace(p.path, 0o600, durable.Bytes(append([]byte(head), data...)))
+	err := durable.Replace(p.path, 0o600, durable.Bytes(append([]byte(head), data...)))
+	if err != nil && p.db != nil {
+		next := make(chan struct{})
+		go func() {
+			close(next)
+			ed := p.db.Editor() // next after the caller, who holds the tables
+			defer ed.Close()
+			if data, ok, err := p.Load(); err == nil && ok {
+				_ = p.fill(sql.NewEmptyContext(), ed, data)
+			}
+		}()
+		<-next
+	}
+	return err
+}
+
+// fill puts what the file holds into the tables.
+func (p *Persister) fill(ctx *sql.Context, ed *mysql_db.Editor, data []byte) error {
+	if err := p.db.OverwriteUsersAndGrantData(ctx, ed, data); err != nil {
+		return fmt.Errorf("auth: the accounts cannot be read: %w", err)
+	}
+	repair(ed, data)
+	return nil
 }
