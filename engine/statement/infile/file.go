@@ -117,6 +117,8 @@ func (f *File) Fault(err error) error {
 		return err
 	}
 	switch own.Num {
+	case 1021, 1041, 1180, 1194, 1213, 1836: // of the disk, the memory, or another transaction
+		return err
 	case 1062:
 		return f.rows.fault(1062, "23000", "Duplicate entry for a key in row %d of the file, or before")
 	case 1048:
