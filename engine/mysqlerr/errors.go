@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -82,9 +85,14 @@ func (t *Translator) Public(err error, f Context) error {
 		return e
 	}
 	if e := storeCondition(err); e != nil {
-		if store.KindOf(err) == store.Corrupt {
+		switch store.KindOf(err) {
+		case store.Corrupt, store.InDoubt, store.DiskFull:
 			t.record(err, f)
 		}
+		return e
+	}
+	if e := fileCondition(err); e != nil {
+		t.record(err, f)
 		return e
 	}
 	if k := KindOf(err); k != nil && !strings.Contains(k.Error(), "file an issue") {
@@ -142,6 +150,8 @@ func (t *Translator) record(err error, f Context) {
 		}
 	case errors.Is(err, accounting.ErrUnavailable): // its text is for operators, and says what to do
 		e = e.Str("ledger", err.Error())
+	case fileCondition(err) != nil: // a file of the server's and what the system says
+		e = e.Str("file", fileError(err))
 	case t.Debug:
 		e = e.Str("error", err.Error())
 	}
@@ -303,6 +313,30 @@ func KindOf(err error) error {
 		}
 	}
 	return nil
+}
+
+// fileCondition words that a file of the server's own cannot be written, as that of the accounts.
+func fileCondition(err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return mysql.NewSQLError(1021, "HY000", "Disk full: a file of the server's cannot be written; its log says which")
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS):
+		return mysql.NewSQLError(1026, "HY000", "Error writing a file of the server's; its log says which")
+	}
+	return nil
+}
+
+// fileError is the part of an error that names a file.
+func fileError(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Error()
+	case errors.As(err, &link):
+		return link.Error()
+	}
+	return ""
 }
 
 // illegalDouble words a number that is beyond DOUBLE.
