@@ -37,7 +37,7 @@ func leave(t *testing.T, dir string, free int64) {
 var faultCalls = []string{"write,pwrite64", "fsync,fdatasync", "ftruncate", "rename,renameat,renameat2", "unlink,unlinkat", "write,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2"}
 
 // faultFiles are the files whose calls may fail; "" are all files.
-var faultFiles = []string{"data.duckdb", "data.duckdb", "data.duckdb.wal", "data.duckdb.wal", "data.duckdb.wal", "ledger.db", "ledger.db.mark", "catalog", "users", ""}
+var faultFiles = []string{"data.duckdb.commits", "data.duckdb", "data.duckdb", "data.duckdb.wal", "data.duckdb.wal", "data.duckdb.wal", "ledger.db", "ledger.db.mark", "catalog", "users", ""}
 
 // inject has calls of a process fail, or kill it, until the function that it returns is called,
 // which tells in how many calls that was.

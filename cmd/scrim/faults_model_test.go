@@ -354,7 +354,7 @@ var deeds = []func(r *rand.Rand, n int, have facts) deed{
 	},
 	func(r *rand.Rand, n int, have facts) deed {
 		if list := have.names("synthetic", "d.y"); len(list) > 2 {
-			return deed{kind: "dp_drop_synthetic", sql: []string{"CALL dp_drop_synthetic('" + list[0] + "')"}, change: take("synthetic "+list[0], "table "+list[0][2:])}
+			return deed{kind: "dp_drop_view of a synthetic table", sql: []string{"CALL dp_drop_view('" + list[0] + "')"}, change: take("synthetic "+list[0], "table "+list[0][2:])}
 		}
 		name := fmt.Sprint("y", n)
 		return deed{kind: "dp_synthesize", sql: []string{fmt.Sprintf(`CALL dp_synthesize('d.people', 'd.%s', '{"rho": 2, "columns": ["a"]}')`, name)},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -76,13 +77,20 @@ type world struct {
 	asked  map[string]bool
 	next   int
 	said   []string // what the round did
+	wrong  error    // a refusal that says nothing, or what is not so
 	told   *tally
 }
 
 // tally counts what happened.
 type tally struct {
-	deeds, refused, unnamed, unknown, injected, unready, crashed, held, refusals int
-	kinds                                                                        map[string]int
+	deeds, refused int
+	unknown        int // deeds of whose end the client was not told
+	injected       int // calls that failed or killed
+	unready        int // rounds after which nothing was taken until a restart
+	crashed        int // rounds in which the engine ended the process
+	held           int // starts that were refused while the disk was not well
+	unread         int // looks that were refused before a restart
+	kinds          map[string]int
 }
 
 func playFaults(t *testing.T, strace string) {
@@ -98,9 +106,9 @@ func playFaults(t *testing.T, strace string) {
 			}
 			w = newWorld(t, strace, r, told)
 		}
-		w.r, w.said = r, nil
-		kind := []string{"full", "full", "error", "error", "short", "kill", "kill"}[r.IntN(7)]
-		wrong := w.round(kind)
+		w.r, w.said, w.wrong = r, nil, nil
+		kind := []string{"full", "full", "error", "error", "short", "kill", "kill", "start"}[r.IntN(8)]
+		wrong := errors.Join(w.round(kind), w.wrong)
 		if wrong != nil {
 			t.Errorf("round %d, %s, seed %d: %v\n  %s\nlog: %s", round, kind, *faultSeed, wrong, strings.Join(w.said, "\n  "), tail(w.p.err.String(), 1500))
 			w.leave()
@@ -200,6 +208,10 @@ func (w *world) note(format string, args ...any) {
 	w.said = append(w.said, fmt.Sprintf(format, args...))
 }
 
+// inDoubt is the number of the error of a commit of which the server does not know whether it is
+// kept. On protected tables that is one with other failures after the charge.
+const inDoubt = 1180
+
 // do runs one deed and notes what became of it. It returns the server's refusal.
 func (w *world) do(s *session, d deed) *mysql.MySQLError {
 	w.told.deeds++
@@ -223,8 +235,12 @@ func (w *world) do(s *session, d deed) *mysql.MySQLError {
 		w.note("%s: done", tail(d.kind+" "+d.sql[0][:min(len(d.sql[0]), 70)], 100))
 	case errors.As(err, &refusal):
 		w.told.refused++
-		if strings.HasPrefix(refusal.Message, "internal error") {
-			w.told.unnamed++
+		if refusal.Number == inDoubt || strings.HasPrefix(d.kind, "dp_") && strings.Contains(refusal.Message, "its charge stands") {
+			w.told.unknown++
+			w.open = append(w.open, d.change)
+		}
+		if strings.HasPrefix(refusal.Message, "internal error") || strings.HasPrefix(refusal.Message, "Incorrect value") {
+			w.wrong = fmt.Errorf("%s is refused by no name: %w", d.kind, refusal)
 		}
 		w.note("%s: %v", d.kind, refusal)
 		if len(d.sql) > 1 { // what refused may have been before the COMMIT
@@ -255,9 +271,7 @@ func (w *world) some(n int) {
 		if d.kind == "" {
 			continue
 		}
-		unknown := len(w.open)
-		w.do(w.s, d)
-		if len(w.open) > unknown {
+		if unknown := len(w.open); w.do(w.s, d) == nil && len(w.open) > unknown {
 			if w.p.died(2*time.Second) || w.connect() != nil {
 				return
 			}
@@ -311,6 +325,15 @@ func (w *world) round(kind string) error {
 			w.end(syscall.SIGKILL)
 		}
 		w.told.injected += end()
+	case "start": // of what a killed process leaves
+		w.some(6)
+		w.end(syscall.SIGKILL)
+		name, calls, what := injection(w.r, []string{"kill", "error"}[w.r.IntN(2)])
+		w.note("%s of %s at the start: %s", calls, name, what)
+		if err := w.faultyStart(name, calls, what); err != nil {
+			return err
+		}
+		ended = true
 	default:
 		name, calls, what := injection(w.r, kind)
 		w.note("%s of %s: %s", calls, name, what)
@@ -390,37 +413,62 @@ func (w *world) restart() error {
 	return w.start()
 }
 
+// faultyStart starts the server while its calls fail, or it is killed in one. It may be ready, or end
+// and say why.
+func (w *world) faultyStart(name, calls, what string) error {
+	args := []string{"-f", "-qq", "-o", filepath.Join(w.lake, "strace"), "-e", "trace=" + calls, "-e", "inject=" + calls + ":" + what}
+	if name != "" {
+		args = append(args, "-P", filepath.Join(w.data(), name))
+	}
+	cmd := exec.Command(w.strace, append(append(args, cmp.Or(*faultServer, "scrim")), w.p.cmd.Args[1:]...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p, err := begun(cmd, withPassword())
+	if err == nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the server is a child of strace
+		_ = p.died(patience)
+	} else if w.note("not started: %v", tail(err.Error(), 300)); !strings.HasPrefix(what, "signal") && !namesFile.MatchString(err.Error()) {
+		return fmt.Errorf("the refusal to start names no file: %w", err)
+	} else {
+		w.told.held++
+	}
+	said, err := os.ReadFile(filepath.Join(w.lake, "strace"))
+	w.told.injected += strings.Count(string(said), "INJECTED") + strings.Count(string(said), "killed by SIGKILL")
+	return err
+}
+
 // settled looks at a server whose disk is well again: it takes what it is told, or it says why not
 // and is not ready; and what it shows is right.
 func (w *world) settled() error {
-	for range 3 {
-		if w.s == nil && w.connect() != nil {
-			break
+	for taken, deadline := 0, time.Now().Add(patience); taken < 3; {
+		var e *mysql.MySQLError
+		if w.s != nil || w.connect() == nil {
+			values, change := rowsFrom(w.next, 1, w.next)
+			w.next += 100
+			unknown := len(w.open)
+			e = w.do(w.s, deed{kind: "INSERT", sql: []string{"INSERT INTO d.plain VALUES " + values}, change: change})
+			if e == nil && len(w.open) == unknown {
+				taken++
+				continue
+			}
 		}
-		values, change := rowsFrom(w.next, 1, w.next)
-		w.next += 100
-		e := w.do(w.s, deed{kind: "INSERT", sql: []string{"INSERT INTO d.plain VALUES " + values}, change: change})
-		if e == nil {
-			continue
-		}
-		if len(w.open) > 0 && w.p.died(2*time.Second) {
+		if w.p.died(100 * time.Millisecond) {
 			return nil
 		}
-		w.told.unready++
-		if !namesReason.MatchString(e.Message) {
+		if e != nil && !namesReason.MatchString(e.Message) {
 			return fmt.Errorf("refused by no name: %w", e)
 		}
-		var last string
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-			status, text := w.readyz()
-			if status == http.StatusServiceUnavailable {
-				break
-			}
-			if last = fmt.Sprintf("%d %s", status, text); time.Now().After(deadline) {
-				return fmt.Errorf("changes are refused (%w), and /readyz says %s", e, last)
-			}
+		status, text := w.readyz()
+		w.note("/readyz: %d %s", status, text)
+		if status == http.StatusServiceUnavailable {
+			w.told.unready++
+			break
 		}
-		break
+		if time.Now().After(deadline) {
+			return fmt.Errorf("changes are refused (%w), and /readyz says %d %s", e, status, text)
+		}
+		if e == nil {
+			_ = w.connect()
+		}
 	}
 	w.some(2)
 	if w.p.died(0) {
@@ -450,8 +498,11 @@ func (w *world) check(when string) error {
 	}
 	var refusal *mysql.MySQLError
 	if errors.As(err, &refusal) && when != "after the restart" && namesReason.MatchString(refusal.Message) {
-		w.told.refusals++
+		w.told.unread++
 		w.note("not read %s: %v", when, refusal)
+		if status, text := w.readyz(); status != http.StatusServiceUnavailable {
+			return fmt.Errorf("%s: refused (%w), and /readyz says %d %s", when, refusal, status, text)
+		}
 		return nil
 	}
 	if err != nil {

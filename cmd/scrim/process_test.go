@@ -70,9 +70,15 @@ func launch(env []string, workdir, dir string, args ...string) (*process, error)
 
 // begin runs the program until it says that it is ready.
 func begin(env []string, workdir string, args ...string) (*process, error) {
-	p := &process{out: &output{}, err: &output{}, done: make(chan error, 1)}
-	p.cmd = exec.Command(cmp.Or(*faultServer, "scrim"), args...)
-	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = env, workdir, p.err
+	cmd := exec.Command(cmp.Or(*faultServer, "scrim"), args...)
+	cmd.Dir = workdir
+	return begun(cmd, env)
+}
+
+// begun runs a command as a process of the program.
+func begun(cmd *exec.Cmd, env []string) (*process, error) {
+	p := &process{cmd: cmd, out: &output{}, err: &output{}, done: make(chan error, 1)}
+	p.cmd.Env, p.cmd.Stderr = env, p.err
 	pipe, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
