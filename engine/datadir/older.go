@@ -57,7 +57,7 @@ func (p Place) CheckEarlier() error {
 	if err != nil || !older {
 		return err
 	}
-	e := &earlier{dir: p.Dir, to: "before-" + duckdb.LibraryVersion() + "-" + time.Now().UTC().Format("20060102T150405Z")}
+	e := &earlier{dir: p.Dir, to: "before-" + duckdb.LibraryVersion() + "-" + time.Now().UTC().Format("20060102T150405.000Z")}
 	for _, name := range append(StoreFiles(), CatalogFile) {
 		if fi, err := os.Stat(p.Path(name)); err == nil {
 			e.files, e.bytes = append(e.files, name), e.bytes+fi.Size()
