@@ -70,8 +70,8 @@ func digestOf(data []byte) string {
 }
 
 // Persist implements mysql_db.MySQLDbPersistence: when it returns nil, the new state is on disk,
-// and a crash at any point leaves either the old state or the new one. When it returns an error, the
-// tables in memory, which go-mysql-server has changed before, get the state of the file again.
+// and a crash at any point leaves either the old state or the new one. When it returns an error,
+// the tables in memory, which go-mysql-server has changed before, get the state of the file again.
 func (p *Persister) Persist(_ *sql.Context, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

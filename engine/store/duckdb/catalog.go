@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"scrim/engine/store"
+	"scrim/internal/sqltext"
 )
 
 // listing is the committed catalogue at some moment. It is immutable.
@@ -272,3 +273,5 @@ func str(v any) string {
 	s, _ := v.(string)
 	return s
 }
+
+func quoteRef(r store.TableRef) string { return sqltext.StoreTable(r.Schema, r.Name) }

@@ -1,8 +1,10 @@
 package duckdb
 
 import (
+	"context"
 	"fmt"
 	"math/big"
+	"math/bits"
 	"slices"
 	"time"
 	"unsafe"
@@ -204,4 +206,163 @@ func (c column) other(data unsafe.Pointer, i int) any {
 		return time.Unix(0, unsafe.Slice((*int64)(data), i+1)[i]).UTC()
 	}
 	return slices.Clone(unsafe.Slice((*stringT)(data), i+1)[i].bytes())
+}
+
+// ScanBytes implements store.Own, on a connection of its own. The plan is made anew each time,
+// because nothing tells when the server's own tables have changed.
+func (s *Store) ScanBytes(ctx context.Context, sql string, args []any, each func(store.BytesChunk) error) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	if err := s.gate.enter(ctx); err != nil {
+		return classify(ctx, err)
+	}
+	defer s.gate.leave()
+	r, err := s.in.connectRaw()
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	stmt, err := r.prepare(sql, mapping.StatementTypeSelect)
+	if err != nil {
+		return classify(ctx, err)
+	}
+	defer mapping.DestroyPrepare(&stmt)
+	// The caller's own error goes back as it is.
+	var own error
+	b := &byteReader{}
+	err = r.stream(ctx, stmt, args, nil, b.check, func(chunk mapping.DataChunk) error {
+		own = each(b.read(chunk))
+		return own
+	})
+	if own != nil {
+		return own
+	}
+	return classify(ctx, err)
+}
+
+// byteReader views chunks of numbers and bytes. Its buffers are used again for each chunk.
+type byteReader struct {
+	types   []mapping.Type
+	columns []store.BytesColumn
+}
+
+// check notes the columns' types.
+func (b *byteReader) check(res *mapping.Result) error {
+	n := int(mapping.ColumnCount(res))
+	b.types, b.columns = make([]mapping.Type, n), make([]store.BytesColumn, n)
+	for i := range n {
+		b.types[i] = mapping.ColumnType(res, mapping.IdxT(i))
+		if t := b.types[i]; t != mapping.TypeBigInt && t != mapping.TypeBlob {
+			return internal(fmt.Sprintf("scan column %d: want BIGINT or BLOB, have type %d", i+1, t))
+		}
+	}
+	return nil
+}
+
+// read views a chunk; the view lasts as long as the chunk.
+func (b *byteReader) read(chunk mapping.DataChunk) store.BytesChunk {
+	n := int(mapping.DataChunkGetSize(chunk))
+	for i, t := range b.types {
+		vec := mapping.DataChunkGetVector(chunk, mapping.IdxT(i))
+		data, there := mapping.VectorGetData(vec), validityOf(mapping.VectorGetValidity(vec), n)
+		if t == mapping.TypeBigInt {
+			b.columns[i].Ints = unsafe.Slice((*int64)(data), n)
+			for j := range n {
+				if !there.has(j) {
+					b.columns[i].Ints[j] = 0
+				}
+			}
+			continue
+		}
+		in, out := unsafe.Slice((*stringT)(data), n), grow(b.columns[i].Bytes, n)
+		for j := range in {
+			out[j] = nil
+			if there.has(j) {
+				out[j] = in[j].bytes()
+			}
+		}
+		b.columns[i].Bytes = out
+	}
+	return store.BytesChunk{Len: n, Columns: b.columns}
+}
+
+// validity is DuckDB's bits: one a value, in 64-bit words, set where the value is there. nil means
+// that all are.
+type validity []uint64
+
+func validityOf(p unsafe.Pointer, n int) validity {
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice((*uint64)(p), (n+63)/64)
+}
+
+// has tells whether the value at i is there.
+func (v validity) has(i int) bool { return v == nil || v[i>>6]>>(i&63)&1 == 1 }
+
+// complete tells whether all of the first n values are there.
+func (v validity) complete(n int) bool {
+	for i, w := range v {
+		if rest := n - 64*i; rest < 64 {
+			w |= ^uint64(0) << rest
+		}
+		if w != ^uint64(0) {
+			return false
+		}
+	}
+	return true
+}
+
+// all tells whether the values from from to to, without to, are there.
+func (v validity) all(from, to int) bool {
+	for from < to {
+		n := min(64-from&63, to-from)
+		if bits.OnesCount64(v[from>>6]>>(from&63)<<(64-n)) != n {
+			return false
+		}
+		from += n
+	}
+	return true
+}
+
+// absent expands DuckDB's validity bits of n values, into mask if that is large enough; nil when
+// none is NULL.
+func absent(mask []bool, p unsafe.Pointer, n int) []bool {
+	words := validityOf(p, n)
+	if words.complete(n) {
+		return nil
+	}
+	mask = grow(mask, n)
+	for i := range mask {
+		mask[i] = !words.has(i)
+	}
+	return mask
+}
+
+// nullMask is absent into a column's buffer.
+func (r *reader) nullMask(column int, p unsafe.Pointer, n int) []bool {
+	mask := absent(r.nulls[column], p, n)
+	if mask != nil {
+		r.nulls[column] = mask
+	}
+	return mask
+}
+
+// holed adds to the mask of n arrays those with a NULL among their width elements, whose validity
+// bits follow each other. The elements of a NULL array are NULL or undefined.
+func (r *reader) holed(column int, mask []bool, p unsafe.Pointer, n, width int) []bool {
+	words := validityOf(p, n*width)
+	if words.complete(n * width) {
+		return mask
+	}
+	if mask == nil {
+		mask = grow(r.nulls[column], n)
+		clear(mask)
+		r.nulls[column] = mask
+	}
+	for i := range mask {
+		mask[i] = mask[i] || !words.all(i*width, (i+1)*width)
+	}
+	return mask
 }

@@ -43,7 +43,7 @@
 //
 // A table of files (Attach) is a view over read_parquet(getvariable('…')). Before a statement that
 // names the table, the server lists the files itself, compares their columns with the table's, and
-// hands the list to the connection (sources.go, pinned.go); after it, the list is made again and
+// hands the list to the connection (sources.go); after it, the list is made again and
 // compared. Connections of snapshots that had a list are not used again, and a session forgets its
 // plans when it gets one, because a plan rests on the files.
 //

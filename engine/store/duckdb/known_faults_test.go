@@ -27,8 +27,8 @@ import (
 // looked at are 1.4.1, 1.4.5, 1.5.1, 1.5.5 and 1.5.6.
 //
 // A case has phases, each in a process of its own, which ends without closing the database: what
-// the next phase opens is what a killed process leaves. A phase that fails, or ends by a signal, has
-// met the fault.
+// the next phase opens is what a killed process leaves. A phase that fails, or ends by a signal,
+// has met the fault.
 var knownFaults = []struct {
 	name, source string
 	// from is the first version that has the fault, as far as is known; mended is the first without
@@ -297,7 +297,7 @@ var knownFaults = []struct {
 		}),
 	},
 	{
-		name: "a key cannot be deleted and written again in one transaction", source: "duckdb/duckdb#15092", from: "0.2.9", mended: "1.2.0", around: "meta.go keeps deleted entries as rows",
+		name: "a key cannot be deleted and written again in one transaction", source: "duckdb/duckdb#15092", from: "0.2.9", mended: "1.2.0", around: "version.go keeps deleted entries as rows",
 		phases: play(func(dir string) error {
 			db := open(dir, "")
 			run(db, "CREATE TABLE t (id INTEGER PRIMARY KEY, s VARCHAR)", "INSERT INTO t VALUES (1, 'a')")
@@ -394,7 +394,8 @@ func faultProcess(what string) *exec.Cmd {
 	return cmd
 }
 
-// playFault is the process of a phase, or of all phases of a case that has a file system of its own.
+// playFault is the process of a phase, or of all phases of a case that has a file system of its
+// own.
 func playFault(what string) {
 	var i, phase int
 	var dir string

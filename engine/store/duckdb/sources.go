@@ -2,9 +2,13 @@ package duckdb
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -216,4 +220,237 @@ func (p pins) unchanged() error {
 		}
 	}
 	return nil
+}
+
+// Pin implements store.Pinner.
+func (s *snapshot) Pin(ctx context.Context, refs []store.TableRef, statements []string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	var tables []*attached
+	for _, r := range refs {
+		if a := s.st.sources.live(r); a != nil {
+			tables = append(tables, a)
+		}
+	}
+	files, remote := split(tables)
+	for _, a := range files {
+		if _, err := s.pinned(ctx, a); err != nil {
+			return err
+		}
+	}
+	return s.copy(ctx, remote, statements)
+}
+
+// pinned returns the snapshot's list of an attached table's files, which its connection has from
+// then on. s.mu is held.
+func (s *snapshot) pinned(ctx context.Context, a *attached) (*lake.Pin, error) {
+	if pin := s.pins[a]; pin != nil {
+		return pin, nil
+	}
+	pin, err := s.st.pin(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.pooled.exec(ctx, a.assign(pin)); err != nil {
+		s.broken = true
+		return nil, classify(ctx, err)
+	}
+	if s.pins == nil {
+		s.pins = pins{}
+	}
+	s.pins[a] = pin
+	return pin, nil
+}
+
+// reading runs f, which executes a statement, on the pinned files and the copies of the tables that
+// the statement names, and fails if the files are others afterwards. f gets the statement as it is
+// to be run. s.mu is held.
+func (s *snapshot) reading(ctx context.Context, sql string, f func(sql string) error) error {
+	files, remote := split(s.st.sources.mentioned(sql))
+	named := pins{}
+	for _, a := range files {
+		pin, err := s.pinned(ctx, a)
+		if err != nil {
+			return err
+		}
+		named[a] = pin
+	}
+	if err := s.copy(ctx, remote, []string{sql}); err != nil {
+		return err
+	}
+	err := f(s.copies.in(sql))
+	if changed := named.unchanged(); changed != nil && ctx.Err() == nil {
+		return changed
+	}
+	return err
+}
+
+// pinFor lists the files of attached tables that a session's statement names, and hands them to its
+// connection. Plans that were made of other lists are forgotten.
+func (s *session) pinFor(ctx context.Context, tables []*attached) (pins, error) {
+	var named pins
+	for _, a := range tables {
+		pin, err := s.st.pin(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.c.exec(ctx, a.assign(pin)); err != nil {
+			return nil, err
+		}
+		if named == nil {
+			named = pins{}
+			s.c.pooled.forget()
+		}
+		named[a] = pin
+	}
+	return named, nil
+}
+
+// attachedIn pins and copies what a statement names of attached tables, and returns the statement
+// as it is to be run.
+func (s *session) attachedIn(ctx context.Context, sql string) (string, pins, copies, error) {
+	if s.files { // what attaches or detaches a table reads none
+		return sql, nil, nil, nil
+	}
+	files, remote := split(s.st.sources.mentioned(sql))
+	named, err := s.pinFor(ctx, files)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	copied, err := s.copyFor(ctx, remote, sql)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	return copied.in(sql), named, copied, nil
+}
+
+// queryAttached is Query where attached tables are named: nothing of it is kept between statements.
+func (s *session) queryAttached(ctx context.Context, sql string, args []any) (store.Rows, error) {
+	leave, err := s.st.admit(ctx, s.st.work)
+	if err != nil {
+		return nil, classify(ctx, err)
+	}
+	defer leave()
+	sql, named, copied, err := s.attachedIn(ctx, sql)
+	if err != nil {
+		return nil, classify(ctx, err)
+	}
+	r, err := s.query(ctx, sql, args)
+	if changed := named.unchanged(); changed != nil && err != nil {
+		err = changed
+	}
+	if err != nil {
+		s.drop(copied)
+		return nil, classify(ctx, err)
+	}
+	return &attachedRows{r, s, named, copied}, nil
+}
+
+// attachedRows fail at their end where the files that they are of have changed.
+type attachedRows struct {
+	store.Rows
+	s      *session
+	pins   pins
+	copies copies
+}
+
+// Close implements store.Rows.
+func (r *attachedRows) Close() error {
+	err := r.Rows.Close()
+	if len(r.copies) > 0 {
+		r.s.mu.Lock()
+		defer r.s.mu.Unlock()
+		if !r.s.closed {
+			r.s.drop(r.copies)
+		}
+		r.copies = nil
+	}
+	return err
+}
+
+// Batch implements store.Rows.
+func (r *attachedRows) Batch() (*store.Batch, error) {
+	b, err := r.Rows.Batch()
+	if err == nil {
+		return b, nil
+	}
+	if changed := r.pins.unchanged(); changed != nil {
+		return nil, changed
+	}
+	if err == io.EOF {
+		return nil, io.EOF
+	}
+	return nil, err
+}
+
+// footer is what a file's footer says of its columns.
+type footer struct {
+	fields []lake.Field // those that are not within others; ID is 0 where they have no numbers
+	texts  []string     // of each, and of what is within it, but for their numbers
+	within int          // how many are still to come that are within others
+}
+
+// footers returns those of files. Whether a column may be NULL is left aside, and so is the name of
+// the whole, which every writer chooses.
+func (c *conn) footers(ctx context.Context, paths []string) (map[string]*footer, error) {
+	rows, err := c.collect(ctx, `SELECT file_name, "name", "type", duckdb_type, num_children, field_id FROM parquet_schema(`+listText(paths)+`)`)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*footer{}
+	for _, r := range rows {
+		file := r[0].(string)
+		f := out[file]
+		if f == nil { // the first row is the whole
+			out[file] = &footer{}
+			continue
+		}
+		text := fmt.Sprintf("%q %v %v %v\n", r[1:5]...)
+		children, _ := r[4].(int64)
+		if f.within == 0 {
+			id, _ := r[5].(int64)
+			f.fields, f.texts = append(f.fields, lake.Field{ID: id, Name: r[1].(string)}), append(f.texts, text)
+			f.within = int(children)
+		} else {
+			f.texts[len(f.texts)-1] += text
+			f.within += int(children) - 1
+		}
+	}
+	return out, nil
+}
+
+// fits digests a footer. It fails where the file does not have exactly the columns, in their order,
+// that the table's metadata say it has: under a number a file keeps a name that the table had when
+// it was written.
+func (a *attached) fits(f *footer) (digest string, err error) {
+	if f == nil {
+		return "", fmt.Errorf("a file has no columns")
+	}
+	last := len(f.fields)
+	for last > 0 && a.own(f.fields[last-1].Name) {
+		last--
+	}
+	if a.Kind != lake.Parquet && !slices.Equal(f.fields[:last], a.Fields) {
+		return "", fmt.Errorf("a file does not have the columns that the table has now, by name and number, in their order: %v and %v", names(f.fields[:last]), names(a.Fields))
+	}
+	sum := sha256.Sum256([]byte(strings.Join(f.texts[:last], "")))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// own reports whether a column is one that the format adds to files for itself: DuckLake tells in
+// rewritten ones where a row was before, and of which snapshot it is.
+func (a *attached) own(column string) bool {
+	return a.Kind == lake.DuckLake && strings.HasPrefix(column, "_ducklake_internal_")
+}
+
+// names lists columns with their numbers.
+func names(fields []lake.Field) string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = fmt.Sprintf("%s %d", f.Name, f.ID)
+	}
+	return "(" + strings.Join(list, ", ") + ")"
 }
