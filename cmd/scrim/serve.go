@@ -34,6 +34,9 @@ Every flag may also be set by an environment variable (--max-connections by SCRI
 file of --config (max-connections = 256). Flags go before the environment, and that before the file. All of it is
 checked before anything is opened, and all problems are told at once; scrim config check does only that.
 
+A data directory that an earlier version of the program wrote, with another version of DuckDB, is not opened without --yes:
+the start says what it would convert and copy. With it, a copy of the store and the policies is made first.
+
 SIGHUP reads the file, the certificate and its key again. What can change while the server runs does (scrim
 config example says what), or nothing does where something is wrong; the log says which.
 
