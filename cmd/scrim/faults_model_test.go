@@ -30,6 +30,7 @@ var faultSchema = []string{
 	"CREATE DATABASE d",
 	"CREATE TABLE d.plain (id INT PRIMARY KEY, s TEXT, b BLOB)",
 	"CREATE TABLE d.loose (id INT, s TEXT)",
+	"CREATE TABLE d.side (id INT PRIMARY KEY, s TEXT)",
 	"CREATE TABLE d.people (id INT NOT NULL, who VARCHAR(2100) NOT NULL, a INT NOT NULL, day DATE NOT NULL)",
 	"CREATE TABLE d.shape (id INT NOT NULL, s VARCHAR(700))",
 	"CREATE TABLE d.n (id INT)",
@@ -102,6 +103,7 @@ func observe(s *session) (facts, error) {
 	}
 	read("plain", "SELECT id, s, HEX(b) FROM d.plain")
 	read("loose", "SELECT id, s FROM d.loose")
+	read("side", "SELECT id, s FROM d.side")
 	read("person", "SELECT id, who FROM d.people")
 	read("shape", "SELECT id, s FROM d.shape")
 	read("part", "SELECT part, COUNT(*), SUM(s <> REPEAT(SUBSTRING('abcdefghijklmnopqrstuvwxyz', 1 + id % 26, 1), 400 + id % 100)) FROM d.big GROUP BY part")
@@ -382,6 +384,17 @@ var deeds = []func(r *rand.Rand, n int, have facts) deed{
 	func(r *rand.Rand, n int, _ facts) deed {
 		name := fmt.Sprintf("q%x", n)
 		return deed{kind: "private query", sql: []string{fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=0.01) */ COUNT(*) AS %s FROM d.people WHERE id < %d", name, n)}, change: put(), asks: name}
+	},
+	func(r *rand.Rand, n int, have facts) deed {
+		var gone []string
+		for _, id := range have.ids("side") {
+			gone = append(gone, fmt.Sprint("side ", id))
+		}
+		if len(gone) < 500 {
+			return deed{}
+		}
+		last := have.ids("side")[len(gone)-1]
+		return deed{kind: "DELETE beside a writer", sql: []string{fmt.Sprintf("DELETE FROM d.side WHERE id <= %d", last)}, change: take(gone...)}
 	},
 	func(r *rand.Rand, n int, _ facts) deed {
 		return deed{kind: "INSERT of a person", sql: []string{fmt.Sprintf("INSERT INTO d.people VALUES (%d, '%s', 1, '2015-01-03')", n, text(n, n))}, change: put(fmt.Sprint("person ", n), text(n, n))}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -84,6 +85,7 @@ type world struct {
 // tally counts what happened.
 type tally struct {
 	deeds, refused int
+	beside         int // rows of a client beside the deeds
 	unknown        int // deeds of whose end the client was not told
 	injected       int // calls that failed or killed
 	unready        int // rounds after which nothing was taken until a restart
@@ -279,6 +281,53 @@ func (w *world) some(n int) {
 	}
 }
 
+// beside has another client write one row after the other, until the function that it returns is
+// called.
+func (w *world) beside() (join func()) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	var sure, unsure []int
+	id := w.next * 1000
+	go func() {
+		defer close(done)
+		s, err := connect(w.p.addr, "root", rootPassword)
+		if err != nil {
+			return
+		}
+		defer s.close()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			id++
+			_, err := s.ask(fmt.Sprintf("INSERT INTO d.side VALUES (%d, '%s')", id, text(id, 1)))
+			var refusal *mysql.MySQLError
+			switch {
+			case err == nil:
+				sure = append(sure, id)
+			case !errors.As(err, &refusal) || refusal.Number == inDoubt:
+				unsure = append(unsure, id)
+				return
+			default:
+				time.Sleep(5 * time.Millisecond) // refused; the disk may be well soon
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(stop)
+		<-done
+		for _, id := range sure {
+			w.have[fmt.Sprint("side ", id)] = text(id, 1)
+		}
+		for _, id := range unsure {
+			w.open = append(w.open, put(fmt.Sprint("side ", id), text(id, 1)))
+		}
+		w.told.beside += len(sure)
+		w.note("%d rows beside, of %d more nobody was told", len(sure), len(unsure))
+	})
+}
+
 // conflict has two transactions write one key: what the second wrote is taken back at its commit.
 func (w *world) conflict() {
 	other, err := connect(w.p.addr, "root", rootPassword)
@@ -304,6 +353,10 @@ func (w *world) conflict() {
 // round injects faults of one kind, and tells what is wrong afterwards.
 func (w *world) round(kind string) error {
 	free, ended := int64(-1), false
+	join := func() {}
+	if w.r.IntN(2) == 0 {
+		join = w.beside()
+	}
 	switch kind {
 	case "full":
 		free = int64([]int{0, 1 << 12, 1 << 13, 1 << 15, 1 << 17, 1 << 19, 1 << 21, 1 << 22, 1 << 23}[w.r.IntN(9)])
@@ -347,6 +400,7 @@ func (w *world) round(kind string) error {
 	if ended && !w.p.died(0) {
 		w.end(syscall.SIGTERM)
 	}
+	join()
 	if ended && kind == "full" { // it may start on a disk that is full, or say why not
 		if err := w.restart(); err != nil {
 			w.note("not started: %v", err)
