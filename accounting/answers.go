@@ -5,11 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"time"
+	"unicode/utf8"
 
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/internal/boltfile"
 	"scrim/accounting/internal/chain"
+	"scrim/accounting/internal/codec"
 	"scrim/accounting/internal/invalid"
 )
 
@@ -162,4 +165,126 @@ func (l *Ledger) Reused(r Replay) {
 	if first {
 		l.Replayed(r.Principal, r.Statement, r.Digest, r.Charge, r.Accounts)
 	}
+}
+
+// StoredAnswer is what is told of a stored answer, besides the answer itself.
+type StoredAnswer struct {
+	ID        uint64    // grows with every answer that is stored
+	At        time.Time // when it was released
+	Principal string    // who paid
+	Statement string    // redacted
+	Digest    string
+	Tables    []string // schema.table of what it reads
+	Charge    uint64   // the record of the charge that paid; 0: not known
+	Shared    bool     // the analysts of its tables find it, too
+
+	// Found, not kept:
+	Bytes int64 // that it takes of Options.AnswerBytes
+	All   Uses  // by anybody
+	Own   Uses  // by the principal who paid
+}
+
+// Uses are the replays of an answer since the ledger was opened.
+type Uses struct {
+	Hits uint64
+	Last time.Time // zero: none
+}
+
+// maxAnswerStatement is how many bytes of a statement are kept with an answer.
+const maxAnswerStatement = 2 << 10
+
+// clipAnswer cuts a text to that, at a character's edge.
+func clipAnswer(s string) string {
+	if len(s) <= maxAnswerStatement {
+		return s
+	}
+	n := maxAnswerStatement
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// encode writes what is kept with an answer:
+//
+//	version u8 = 1, id u64, unix nanos i64, principal, statement, digest, n uvarint, n × table, record of the charge u64, shared u8
+func (s *StoredAnswer) encode() []byte {
+	b := binary.BigEndian.AppendUint64([]byte{1}, s.ID)
+	b = binary.BigEndian.AppendUint64(b, uint64(s.At.UnixNano()))
+	b = codec.AppendText(codec.AppendText(codec.AppendText(b, s.Principal), clipAnswer(s.Statement)), s.Digest)
+	b = binary.BigEndian.AppendUint64(codec.AppendTexts(b, s.Tables), s.Charge)
+	return codec.AppendBool(b, s.Shared)
+}
+
+// decodeAbout is encode's inverse; false for an answer of which nothing is told.
+func decodeAbout(b []byte) (s StoredAnswer, ok bool) {
+	d := codec.NewDecoder(b)
+	if d.Byte() != 1 {
+		return s, false
+	}
+	s.ID = d.Uint64()
+	s.At = time.Unix(0, int64(d.Uint64())).UTC()
+	s.Principal, s.Statement, s.Digest = d.Text(), d.Text(), d.Text()
+	s.Tables = d.Texts()
+	s.Charge, s.Shared = d.Uint64(), d.Bool()
+	return s, !d.Bad
+}
+
+// AnswerFilter chooses stored answers. Zero fields choose all.
+type AnswerFilter struct {
+	Principal string
+	Before    uint64 // only answers whose place in the order of eviction is less; see StoredAnswers
+	Limit     int    // at most so many
+}
+
+// replayHour is the time in which the replays of one answer to one principal share an entry.
+const replayHour = time.Hour
+
+// use is what is remembered of an answer's replays: of all, and of those to the principal that it
+// was released to.
+type use struct {
+	all, own Uses
+	recent   bool // since it was last passed over by eviction
+}
+
+// replayLog remembers which replays the current hour has recorded.
+type replayLog struct {
+	hour int64
+	seen map[chain.Sum]bool
+}
+
+// first reports whether a replay is the first of its hour, and remembers it.
+func (g *replayLog) first(now time.Time, principal string, key []byte) bool {
+	if hour := now.UnixNano() / int64(replayHour); hour != g.hour || g.seen == nil {
+		g.hour, g.seen = hour, map[chain.Sum]bool{}
+	}
+	b := binary.BigEndian.AppendUint64(nil, uint64(len(principal)))
+	id := sha256.Sum256(append(append(b, principal...), key...))
+	if g.seen[id] {
+		return false
+	}
+	g.seen[id] = true
+	return true
+}
+
+// used tells of an answer's replays.
+func (a *answerStore) used(key string) (all, own Uses) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if u := a.uses[key]; u != nil {
+		return u.all, u.own
+	}
+	return Uses{}, Uses{}
+}
+
+// spared reports whether an answer was used since eviction last came to it, and forgets that.
+func (a *answerStore) spared(key string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	u := a.uses[key]
+	if u == nil || !u.recent {
+		return false
+	}
+	u.recent = false
+	return true
 }

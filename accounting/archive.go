@@ -1,7 +1,11 @@
 package accounting
 
 import (
+	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -11,9 +15,11 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/accounting/budget"
+	"scrim/accounting/internal/boltfile"
 	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/state"
 	"scrim/internal/durable"
 )
 
@@ -216,3 +222,145 @@ func (a *archiving) shorten(c cut) error {
 
 // archiveStep is where tests end the making of an archive, as a crash would.
 var archiveStep = func(point string) error { return nil }
+
+// write makes a new file out of what the ledger holds. It is on the disk when write returns.
+func (a *archiving) write(name string, fill func(db *bolt.DB, from *bolt.Tx) error) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	db, err := bolt.Open(name, 0o600, &bolt.Options{NoSync: true, NoGrowSync: true})
+	if err != nil {
+		return err
+	}
+	db.AllocSize = growth
+	err = boltfile.Guard(func() error {
+		return a.db.View(func(from *bolt.Tx) error { return fill(db, from) })
+	})
+	if err == nil {
+		err = db.Sync()
+	}
+	return errors.Join(err, db.Close())
+}
+
+// meta copies what the ledger says of itself, with some of it replaced.
+func (a *archiving) meta(db *bolt.DB, from *bolt.Tx, replaced map[string][]byte) error {
+	return db.Update(func(tx *bolt.Tx) error {
+		to, err := tx.CreateBucket(metaBucket)
+		if err != nil {
+			return err
+		}
+		err = from.Bucket(metaBucket).ForEach(to.Put)
+		for k, v := range replaced {
+			err = errors.Join(err, to.Put([]byte(k), v))
+		}
+		return err
+	})
+}
+
+// records copies records, some thousands in a transaction.
+func (a *archiving) records(db *bolt.DB, from *bolt.Tx, first, last uint64) error {
+	const together = 20_000
+	c := from.Bucket(chain.Records).Cursor()
+	k, v := c.Seek(chain.RecordKey(first))
+	for done := false; !done; {
+		err := db.Update(func(tx *bolt.Tx) error {
+			to, err := tx.CreateBucketIfNotExists(chain.Records)
+			if err != nil {
+				return err
+			}
+			to.FillPercent = 1 // keys come in order
+			for range together {
+				if done = k == nil || binary.BigEndian.Uint64(k) > last; done {
+					break
+				}
+				if err := to.Put(k, v); err != nil {
+					return err
+				}
+				a.progress(int64(binary.BigEndian.Uint64(k)-a.base.end.ID), int64(a.end.ID-a.base.end.ID))
+				k, v = c.Next()
+			}
+			return a.ctx.Err()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func emptyBuckets(db *bolt.DB, names ...[]byte) error {
+	return db.Update(func(tx *bolt.Tx) (err error) {
+		for _, n := range names {
+			_, e := tx.CreateBucket(n)
+			err = errors.Join(err, e)
+		}
+		return err
+	})
+}
+
+// cut is what the records up to one of them come to: what is counted on when they are not read.
+type cut struct {
+	end   chain.Mark
+	state []byte // encoded; nil: nothing is spent and no budget is set
+}
+
+// errSeal says that sealed bytes were not written with the ledger's key, or for another purpose.
+var errSeal = errors.New("the seal does not match")
+
+// What cuts are sealed for: one is never taken for the other.
+const (
+	baseSeal       = "ledger base"
+	checkpointSeal = "ledger checkpoint"
+)
+
+// seal encodes the cut with a keyed hash over all of it, and over what it is bound to, which is of
+// one length for each purpose:
+//
+//	record u64, unix nanos i64, hash [32], state, hash [32]
+func (c cut) seal(k chain.Key, purpose string, to []byte) []byte {
+	b := binary.BigEndian.AppendUint64(nil, c.end.ID)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.end.At.UnixNano()))
+	b = append(append(b, c.end.Hash[:]...), c.state...)
+	t := tagOf(k, purpose, to, b)
+	return append(b, t[:]...)
+}
+
+// unseal is seal's inverse. The state is not decoded.
+func unseal(k chain.Key, purpose string, to, b []byte) (c cut, err error) {
+	const least = 8 + 8 + 2*len(chain.Sum{})
+	if len(b) < least {
+		return c, errSeal
+	}
+	body, tag := b[:len(b)-len(chain.Sum{})], b[len(b)-len(chain.Sum{}):]
+	if want := tagOf(k, purpose, to, body); !hmac.Equal(tag, want[:]) {
+		return c, errSeal
+	}
+	c.end.ID = binary.BigEndian.Uint64(body)
+	c.end.At = time.Unix(0, int64(binary.BigEndian.Uint64(body[8:]))).UTC()
+	c.end.Hash = chain.Sum(body[16:])
+	if rest := body[16+len(chain.Sum{}):]; len(rest) > 0 {
+		c.state = bytes.Clone(rest)
+	}
+	return c, nil
+}
+
+// tagOf is the keyed hash of bytes that are written for a purpose, and of what they are bound to.
+func tagOf(k chain.Key, purpose string, to, b []byte) chain.Sum {
+	derived := k.Derive(purpose)
+	m := hmac.New(sha256.New, derived[:])
+	m.Write(to)
+	m.Write(b)
+	return chain.Sum(m.Sum(nil))
+}
+
+// decode returns the state, which is the caller's own.
+func (c cut) decode() (*state.State, error) {
+	if c.state == nil {
+		return state.New(), nil
+	}
+	s, err := state.Decode(c.state)
+	if err == nil && s.LastID != c.end.ID {
+		err = state.ErrState
+	}
+	return s, err
+}

@@ -94,3 +94,45 @@ func (l *Ledger) Budgets() []budget.Budget {
 	slices.SortFunc(list, budget.Compare)
 	return list
 }
+
+// Pure reports whether what a principal spends on an account is tested against a budget with δ = 0:
+// that of all principals, or the principal's own or default one, or that of one of the roles. Only
+// charges with a pure ε fit there. What is charged to an entity by period is tested over all
+// periods, too.
+func (l *Ledger) Pure(account string, entity bool, principal string, roles ...string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pure(account, entity, principal, roles) || entity && l.pure(budget.OverPeriods(account), true, principal, roles)
+}
+
+func (l *Ledger) pure(account string, entity bool, principal string, roles []string) bool {
+	all := l.state.Budgets[state.Holder{Account: account, Entity: entity, Principal: budget.All}]
+	own := l.state.Own(account, entity, principal)
+	for _, role := range roles {
+		if b := l.state.Budgets[state.Holder{Account: account, Entity: entity, Principal: budget.RolePrefix + role}]; b.IsPure() {
+			return true
+		}
+	}
+	return all.IsPure() || own.IsPure()
+}
+
+// CountAsSpent charges every account as much as its budget of all principals allows, whatever is
+// spent already: then nothing fits any more, for nobody, before the window ends or the budget is
+// reset. It is for a ledger that is taken although charges are missing from it.
+func (l *Ledger) CountAsSpent(ctx context.Context, by, reason string) error {
+	if err := budget.CheckName("principal", by); err != nil {
+		return err
+	}
+	var charges []Charge
+	for _, b := range l.Budgets() {
+		if b.Principal == budget.All {
+			charges = append(charges, Charge{Account: b.Account, Entity: b.Entity, Table: b.Account, Loss: b.Whole()})
+		}
+	}
+	if len(charges) == 0 {
+		return nil
+	}
+	r := &record.Record{Kind: record.Charge, Principal: by, Statement: budget.Clip(reason), Weighed: make(chan struct{}), Charges: merge(charges)}
+	close(r.Weighed)
+	return l.record(ctx, r)
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -14,7 +15,6 @@ import (
 	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/invalid"
 	"scrim/accounting/internal/state"
-	"scrim/accounting/record"
 )
 
 // The buckets and keys of the file; see the package documentation.
@@ -171,10 +171,6 @@ func (l *Ledger) verify(o Options) error {
 	return damaged(l.path, err)
 }
 
-// newer reports whether an error is of a record, or of sums, that do not decode. Both are decoded
-// only where their keyed hash is right: they are what was written, by a program that knows more.
-func newer(err error) bool { return errors.Is(err, record.ErrRecord) || errors.Is(err, state.ErrState) }
-
 // derive makes budgets, spending and the index, from a checkpoint or from the base.
 func (l *Ledger) derive(end chain.Head, o Options) error {
 	from := l.base
@@ -301,4 +297,33 @@ func (l *Ledger) baseOf(sealed []byte) (cut, error) {
 	}
 	_, err = c.decode()
 	return c, err
+}
+
+// How an operator gets out of it: the end of every error about a file that cannot be used.
+const (
+	repairDamaged = "Nothing was changed. Restore the data directory from a backup; charges made since " +
+		"that backup are then unknown, so lower the budgets by what may have been spent"
+	repairMissing = "The data directory is not new, so an empty ledger would forget what is spent. " +
+		"Restore the file from a backup"
+	repairForeign = "Put back the ledger that belongs to this data directory"
+	repairVersion = "Use the version of the program that wrote it, or a newer one"
+	repairNewer   = "It was made by a newer version of scrim, and is not damaged. " + repairVersion
+	repairOldForm = "This program reads that format no longer: nothing in it says that it was not changed. Go on with the program that " +
+		"wrote it, or import the rows into a new data directory, with budgets lower by what that program shows as spent"
+	repairLocked = "Stop the other process, or use another data directory"
+	repairFound  = "The server charges and answers nothing more. Stop it and look at the disk. Its next start reads the whole ledger: it " +
+		"refuses one that is damaged. Then restore the data directory from a backup; charges made since that backup are unknown, so lower " +
+		"the budgets by what may have been spent"
+	repairKey = "Put back the key file that was made with the ledger, from a backup; without it nobody can tell whether the ledger was changed. If that is the one, the ledger is damaged: put back both"
+)
+
+// versionRepair is how to get out of a ledger in a format that is not ours.
+func versionRepair(format string) string {
+	switch {
+	case format == "scrim ledger 1", format == "scrim ledger 2":
+		return repairOldForm
+	case strings.HasPrefix(format, "scrim ledger "):
+		return repairNewer
+	}
+	return repairVersion
 }

@@ -2,11 +2,13 @@ package accounting
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	"scrim/accounting/budget"
 	"scrim/accounting/days"
+	"scrim/accounting/internal/invalid"
 	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 )
@@ -152,4 +154,79 @@ func leastOf(list []BlocksStatus) int {
 		}
 	}
 	return at
+}
+
+// Countable reports whether Count can tell how many entries a filter chooses: the index holds all
+// that it asks for exactly.
+func (f *Filter) Countable() bool {
+	return f.Digest == "" && f.Since.IsZero() && f.Until.IsZero() && f.Limit == 0
+}
+
+// Count is how many entries a filter chooses, and how many lines these have together: one for each
+// account that a charge or a replay is about, and one for each note and each change of a budget. It
+// reads no entry. It refuses a filter that is not Countable.
+func (l *Ledger) Count(ctx context.Context, f Filter) (entries, lines uint64, err error) {
+	if !f.Countable() {
+		return 0, 0, invalid.New("filter: entries of a digest or a time cannot be counted")
+	}
+	if err := l.searchable(ctx); err != nil {
+		return 0, 0, err
+	}
+	l.reading.RLock()
+	defer l.reading.RUnlock()
+	entries, lines = l.index.Count(choose(l.index, &f).ids)
+	return entries, lines, nil
+}
+
+// Charged reports whether anything was ever charged to an account, or to an entity of that name,
+// also before the oldest entry.
+func (l *Ledger) Charged(account string) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fault != nil && l.fault != errReadOnly {
+		return false, l.fault
+	}
+	for h := range l.state.Spent {
+		if h.Account == account {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Questions are how budgets are told to people: as numbers of statements at the loss that one has
+// where nobody says what it may cost. They follow from the ledger alone, which is public to whoever
+// sees the budget, so they cost nothing.
+
+// DefaultLoss tells what a statement costs on an account where nobody says; pure on the pure
+// account. It returns false where there is no such statement.
+type DefaultLoss func(account string, entity, pure bool) (privacy.Loss, bool)
+
+// Questions returns how many statements of the default loss the filter of a budget in the status
+// admits, one after another, on top of what its holder has spent in the window; at most
+// budget.MaxForecast. It returns false where there is no such statement.
+func (s *Status) Questions(b *BudgetStatus, of DefaultLoss) (int, bool) {
+	pure := b.IsPure()
+	for i := range s.Budgets {
+		total := &s.Budgets[i]
+		pure = pure || total.Principal == budget.All && total.Account == b.Account && total.Entity == b.Entity && total.IsPure()
+	}
+	loss, ok := of(b.Account, b.Entity, pure)
+	if !ok {
+		return 0, false
+	}
+	return b.Holds(&b.spent, b.Typical(loss)), true
+}
+
+// Questions returns how many statements of the default loss fit before the charge that is forecast,
+// as Status.Questions does. It returns false also where the budget is another's.
+func (f *Forecast) Questions(of DefaultLoss) (int, bool) {
+	if f.Missing || f.Budget.Window == "" {
+		return 0, f.Missing
+	}
+	loss, ok := of(f.Account, f.Entity, f.pure || f.Budget.IsPure())
+	if !ok {
+		return 0, false
+	}
+	return f.Budget.Holds(&f.before, f.Budget.Typical(loss)), true
 }
