@@ -8,7 +8,9 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/days"
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/accounting/record"
 )
 
 // The sentinels that callers tell apart with errors.Is. The text of ErrNoBudget and ErrExhausted
@@ -128,4 +130,10 @@ func nameOf(account, table string) string {
 		return table
 	}
 	return account
+}
+
+// newer reports whether an error is of a record, or of sums, that do not decode. Both are decoded
+// only where their keyed hash is right: they are what was written, by a program that knows more.
+func newer(err error) bool {
+	return errors.Is(err, record.ErrRecord) || errors.Is(err, state.ErrState)
 }
