@@ -48,7 +48,7 @@ var dateFunctions = []entry{
 		return l.toDatetime(c.args[0]), nil
 	}},
 	{names: "last_day", signature: "LAST_DAY(d)", lower: func(l *lowerer, c *call) (Expr, error) {
-		d := l.toDate(c.args[0])
+		d := l.toDatetime(c.args[0]) // of a DATE it raises beyond the store's last
 		return of(Date, "last_day("+d.SQL+")", d), nil
 	}},
 	{names: "to_days", signature: "TO_DAYS(d)", lower: func(l *lowerer, c *call) (Expr, error) {

@@ -83,8 +83,10 @@ var forms = map[string]func(t testing.TB, db *stdsql.DB){
 	"parquet": inParquet,
 }
 
-// often are the rows of t with short texts, each several times.
-const often = "SELECT t.* FROM memory.t, range(9) WHERE strlen(coalesce(s, '')) < 1000 AND strlen(coalesce(r, '')) < 1000 ORDER BY ALL"
+// often are the rows of t with short texts, each several times, and one of plain values so often
+// that whole vectors have nothing else: the store then evaluates some functions on all values of
+// the dictionary that these are in, those of other rows too, whatever CASE is around them.
+const often = "SELECT t.* FROM memory.t, range(9) WHERE strlen(coalesce(s, '')) < 1000 AND strlen(coalesce(r, '')) < 1000 UNION ALL SELECT t.* FROM memory.t, range(4200) WHERE id = 3 ORDER BY ALL"
 
 // inFile makes t a table of a file.
 func inFile(t testing.TB, db *stdsql.DB) {
@@ -112,7 +114,7 @@ func inParquet(t testing.TB, db *stdsql.DB) {
 		columns = append(columns, column)
 	}
 	file := sqltext.StoreText(filepath.Join(t.TempDir(), "t.parquet"))
-	for _, q := range []string{"COPY (" + strings.Replace(often, "t.*", "t.* EXCLUDE (iv, tss, tms)", 1) + ") TO " + file, "CREATE SCHEMA p", "CREATE VIEW p.t AS SELECT " + sqltext.List(columns) +
+	for _, q := range []string{"COPY (" + strings.ReplaceAll(often, "t.*", "t.* EXCLUDE (iv, tss, tms)") + ") TO " + file, "CREATE SCHEMA p", "CREATE VIEW p.t AS SELECT " + sqltext.List(columns) +
 		" FROM (SELECT *, to_seconds(id) AS iv FROM read_parquet(" + file + "))", "USE memory.p"} {
 		if _, err := db.Exec(q); err != nil {
 			t.Fatalf("%s: %v", q, err)

@@ -51,6 +51,8 @@ var stringFunctions = []entry{
 	{names: "rtrim", signature: "RTRIM(s)", lower: word("rtrim(%s, ' ')")},
 	{names: "replace", signature: "REPLACE(s, from, to)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
 		return maybe(String, l.texted(c, func(parts, total []string) string {
+			// The text that is searched is cut so that no other row's becomes longer than maxText.
+			parts[0] = fmt.Sprintf("substring(%s, 1, %d // greatest(1, %s))", parts[0], maxText, total[2])
 			return short(total[0]+" * greatest(1, "+total[2]+")", "replace("+strings.Join(parts, ", ")+")")
 		})), nil
 	}},
@@ -66,13 +68,13 @@ var stringFunctions = []entry{
 		s, n := l.toString(c.args[0]), l.bounded(c.args[1], 0)
 		return maybe(String, l.let(s.SQL, func(r string) string {
 			return l.let(n, func(k string) string {
-				return "(CASE WHEN strlen(" + r + ") * " + k + fmt.Sprintf(" <= %d THEN repeat(", maxText) + r + ", CASE WHEN " + r + " = '' THEN 0 ELSE " + k + " END) END)"
+				return fmt.Sprintf("(CASE WHEN strlen(%[1]s) * %[2]s <= %[3]d THEN repeat(%[1]s, CASE WHEN %[1]s = '' THEN 0 ELSE least(%[2]s, %[3]d // greatest(strlen(%[1]s), 1)) END) END)", r, k, maxText)
 			})
 		})), nil
 	}},
 	{names: "space", signature: "SPACE(n)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
 		return maybe(String, l.let(l.bounded(c.args[0], 0), func(k string) string {
-			return "(CASE WHEN " + k + fmt.Sprintf(" <= %d THEN repeat(' ', ", maxText) + k + ") END)"
+			return fmt.Sprintf("(CASE WHEN %[1]s <= %[2]d THEN repeat(' ', least(%[1]s, %[2]d)) END)", k, maxText)
 		})), nil
 	}},
 	{names: "ascii", signature: "ASCII(s)", lower: func(l *lowerer, c *call) (Expr, error) {
@@ -174,15 +176,21 @@ func short(length, s string) string {
 // clampTo bounds positions and counts: more than any text has, and within what the store takes.
 const clampTo = 1000000000
 
-// bounded is an integer argument clamped to what the store's functions take.
+// bounded is an integer argument clamped to what the store's functions take. The clamp is of
+// functions, not of CASE: see the package's comment on dictionaries.
 func (l *lowerer) bounded(x Expr, least int64) string {
 	if x.number != nil {
 		return fmt.Sprint(max(min(*x.number, clampTo), least)) + "::BIGINT"
 	}
 	n := l.toInt(x)
 	return l.let(n.SQL, func(r string) string {
-		return fmt.Sprintf("(CASE WHEN %[1]s > %[2]d THEN %[2]d WHEN %[1]s < %[3]d THEN %[3]d ELSE %[1]s END)", r, clampTo, least)
+		return "(CASE WHEN " + r + " IS NOT NULL THEN " + clampedTo(r, least, clampTo) + " END)"
 	})
+}
+
+// clampedTo is an integer within two ends, the lower one where it is NULL.
+func clampedTo(r string, least, most int64) string {
+	return fmt.Sprintf("greatest(least(%s, %d::BIGINT), %s)", r, most, integer(least).SQL)
 }
 
 // substring counts from 1, or from the end by negative positions; position 0 and positions before
@@ -229,8 +237,8 @@ func pad(l *lowerer, c *call) (Expr, error) {
 	return maybe(String, l.let(s.SQL, func(r string) string {
 		return l.let(n.SQL, func(k string) string {
 			return l.let(p.SQL, func(with string) string {
-				return fmt.Sprintf("(CASE WHEN %[2]s BETWEEN 0 AND %[4]d AND %[3]s IS NOT NULL THEN CASE WHEN %[2]s <= length(%[1]s) THEN substring(%[1]s, 1, %[2]s) WHEN %[3]s = '' THEN substring(%[1]s, 1, 0) ELSE %[5]s(%[1]s, CAST(%[2]s AS INTEGER), %[3]s) END END)",
-					r, k, with, maxText, c.name)
+				return fmt.Sprintf("(CASE WHEN %[2]s BETWEEN 0 AND %[4]d AND %[3]s IS NOT NULL THEN CASE WHEN %[2]s <= length(%[1]s) THEN substring(%[1]s, 1, %[6]s) WHEN %[3]s = '' THEN substring(%[1]s, 1, 0) ELSE %[5]s(%[1]s, CAST(%[6]s AS INTEGER), %[3]s) END END)",
+					r, k, with, maxText, c.name, clampedTo(k, 0, maxText))
 			})
 		})
 	})), nil
