@@ -1,8 +1,13 @@
 package accounting
 
 import (
+	"bytes"
 	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +18,7 @@ import (
 	"scrim/accounting/internal/boltfile"
 	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/index"
+	"scrim/accounting/internal/invalid"
 	"scrim/accounting/internal/state"
 	"scrim/accounting/record"
 )
@@ -274,4 +280,151 @@ func (l *Ledger) record(ctx context.Context, r *record.Record) error {
 		return err
 	}
 	return l.wait(ctx, b)
+}
+
+// Position is a place in a ledger's chain: a record and its hash, which stands for all records up
+// to it.
+type Position struct {
+	Record uint64    `json:"record"` // 0 before the first
+	At     time.Time `json:"at"`     // of the record
+	Hash   string    `json:"hash"`
+}
+
+// String is the position in one line: record, nanoseconds since 1970 and hash. ParsePosition reads
+// it.
+func (p Position) String() string {
+	return fmt.Sprintf("%d %d %s", p.Record, p.At.UnixNano(), p.Hash)
+}
+
+// ParsePosition reads what String writes.
+func ParsePosition(text string) (p Position, err error) {
+	f := strings.Fields(text)
+	if len(f) != 3 {
+		return p, fmt.Errorf("accounting: %q is no position of a ledger: want record, time and hash", text)
+	}
+	id, e1 := strconv.ParseUint(f[0], 10, 64)
+	nanos, e2 := strconv.ParseInt(f[1], 10, 64)
+	hash, e3 := hex.DecodeString(f[2])
+	if e1 != nil || e2 != nil || e3 != nil || len(hash) != len(chain.Sum{}) {
+		return p, fmt.Errorf("accounting: %q is no position of a ledger: want record, time and hash", text)
+	}
+	return Position{id, time.Unix(0, nanos).UTC(), f[2]}, nil
+}
+
+// Position is where the ledger ends: its last record that is known to be durable. It may be written
+// elsewhere: no crash leaves a ledger that ends before it. It is known still after Close.
+func (l *Ledger) Position() Position {
+	return positionOf(*l.durable.Load())
+}
+
+func positionOf(m chain.Mark) Position { return Position{m.ID, m.At, hex.EncodeToString(m.Hash[:])} }
+
+// Continues reports whether the ledger has the record of p with the same hash: then it holds
+// everything that a ledger holds which ends there, and perhaps more.
+func (l *Ledger) Continues(p Position) (bool, error) {
+	want, err := hex.DecodeString(p.Hash)
+	if err != nil || len(want) != len(chain.Sum{}) {
+		return false, fmt.Errorf("accounting: %q is no hash of a record", p.Hash)
+	}
+	have, found, err := l.hashAt(p.Record)
+	return found && bytes.Equal(have[:], want), err
+}
+
+// hashAt returns the hash of a record as it is stored, if there is one.
+func (l *Ledger) hashAt(id uint64) (hash chain.Sum, found bool, err error) {
+	switch {
+	case id == 0:
+		return l.chain.Genesis(l.directory), true, nil
+	case id == l.base.end.ID:
+		return l.base.end.Hash, true, nil
+	case id < l.base.end.ID:
+		return l.archivedHash(id)
+	}
+	err = boltfile.Guard(func() error {
+		return l.db.View(func(tx *bolt.Tx) error {
+			v := tx.Bucket(chain.Records).Get(chain.RecordKey(id))
+			if found = len(v) >= len(hash); found {
+				hash = chain.Sum(v[:len(hash)])
+			}
+			return nil
+		})
+	})
+	return hash, found, err
+}
+
+// Acceptance takes a ledger that does not reach its high-water mark, or has none: that of a backup.
+// What was charged after it is then not in the account any more, so somebody has to say that this
+// is known. It is recorded, as a note of kind RestoreNote.
+type Acceptance struct {
+	Of     time.Time // the UTC day of the ledger's last record, or the refusal says which it is
+	By     string    // who accepts it
+	Reason string
+}
+
+// RestoreNote is the kind of the note that records an Acceptance, and of that of a restore of data
+// beside a ledger that stays, whose text ends with LedgerStays.
+const (
+	RestoreNote = "restore"
+	LedgerStays = "; the ledger stays"
+)
+
+func (a *Acceptance) check(o *Options) error {
+	switch {
+	case a == nil:
+		return nil
+	case o.ReadOnly:
+		return invalid.New("a ledger that is opened for reading cannot be accepted: that is recorded")
+	}
+	return budget.CheckName("accepted by", a.By)
+}
+
+func (a *Acceptance) text(l *Ledger) string {
+	t := fmt.Sprintf("accepted the ledger of %s, which ends at record %d", a.Of.UTC().Format(time.DateOnly), l.accepted.ID)
+	if a.Reason != "" {
+		t += ": " + a.Reason
+	}
+	return budget.Clip(t)
+}
+
+// checkMark compares the loaded ledger with its mark. A reader may do without one.
+func (l *Ledger) checkMark(o Options) error {
+	l.accepted = l.end
+	path := l.path + MarkSuffix
+	m, err := readMark(path, chain.New(l.key.Derive("mark")))
+	if err == nil {
+		l.marked = &m
+		err = l.reaches(m)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNoMark) && o.ReadOnly:
+		return nil
+	case !errors.Is(err, ErrOlder):
+		return err
+	}
+	day := l.end.At.UTC().Format(time.DateOnly)
+	if o.Accept != nil && o.Accept.Of.UTC().Format(time.DateOnly) == day {
+		return replaceMark(path)
+	}
+	return fmt.Errorf("%w. The ledger ends at record %d of %s. Put back the newest ledger. If there is none, scrim restore --accept-ledger-of %s takes this one, "+
+		"and records that; charges made since are then unknown, so lower the budgets by what may have been spent", err, l.end.ID, day, day)
+}
+
+// reaches checks that the ledger holds what the mark knows to have been durable.
+func (l *Ledger) reaches(m chain.Mark) error {
+	if m.ID > l.end.ID {
+		return fmt.Errorf("%w: %s has %d records, but there were %d on %s", ErrOlder, l.path, l.end.ID, m.ID, m.At.Format(time.DateOnly))
+	}
+	have, _, err := l.hashAt(m.ID)
+	switch {
+	case errors.Is(err, ErrArchive):
+		return fmt.Errorf("%w: %s knows an older record than those of the ledger: %w", ErrOlder, l.path+MarkSuffix, err)
+	case err != nil:
+		return damaged(l.path, err)
+	}
+	if have != m.Hash {
+		return fmt.Errorf("%w: %s went on from an older copy: its record %d is not the one that was written on %s", ErrOlder, l.path, m.ID, m.At.Format(time.DateOnly))
+	}
+	return nil
 }

@@ -3,12 +3,22 @@ package functions
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/count"
+	"scrim/engine/estimator/covariance"
+	"scrim/engine/estimator/flow"
+	"scrim/engine/estimator/friendly"
+	"scrim/engine/estimator/groups"
+	"scrim/engine/estimator/mean"
+	"scrim/engine/estimator/variance"
+	"scrim/engine/estimator/vector"
 	"scrim/internal/refuse"
 )
 
@@ -186,4 +196,164 @@ func (a *Aggregate) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) {
 func (a *Aggregate) misplaced() error {
 	return refuse.New(refuse.Aggregate, "%s is for protected tables, and none is under it here.", a.name()).
 		With("On public tables use the plain SQL aggregate.")
+}
+
+// counts are the numbers of rows, of persons, or of distinct values.
+var counts = Measure{
+	Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		switch {
+		case c.Distinct:
+			return flow.New(p, flow.Options{Shape: flow.Distinct, Cap: int64(c.Options.Values), Most: p.MaxRows, Clamp: c.Function.AtLeastZero})
+		case c.Units:
+			return count.NewUnits(p, c.Function.AtLeastZero)
+		}
+		return count.NewRows(p, c.Function.AtLeastZero)
+	},
+	Counts: true,
+	InGroups: func(c Call) groups.Measure {
+		if c.Units {
+			return groups.Persons
+		}
+		return groups.Rows
+	},
+}
+
+// sums are over rows.
+var sums = Measure{
+	Estimator: func(_ Call, p estimator.Params) (estimator.Estimator, error) { return mean.NewSum(p) },
+	Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		return vector.NewSum(c.vectorParams(p))
+	},
+	InGroups: func(Call) groups.Measure { return groups.Sum },
+	Adds:     true,
+}
+
+// means are over persons, or over rows.
+var means = Measure{
+	Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		if c.Options.Weight == ByRow {
+			return mean.NewRowMean(p)
+		}
+		if method := c.method(p); method != "auto" {
+			e, err := c.ofPersons(p, method)
+			return e, c.unanswerable(err)
+		}
+		return mean.NewMean(p)
+	},
+	Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		switch method := c.method(p); {
+		case method == "friendly":
+			return friendly.NewMean(c.friendlyParams(p))
+		case slices.Contains(ofNumbers, method):
+			return c.ofPersons(p, method)
+		}
+		return vector.NewMean(c.vectorParams(p))
+	},
+	Columns: func(c Call, p estimator.Params) []estimator.Kind {
+		switch {
+		case !slices.Contains([]string{"person", "friendly", "cover"}, c.method(p)):
+		case c.Vectors != nil:
+			return []estimator.Kind{estimator.Vector}
+		case c.Options.Weight == ByPerson:
+			return []estimator.Kind{estimator.Rows, estimator.Sum}
+		}
+		return nil
+	},
+	Averages: true,
+	Weighed:  true,
+	Methods:  true,
+	Slack:    func(c Call) bool { return c.Options.Method == "friendly" || c.Options.Stable },
+	InGroups: func(c Call) groups.Measure {
+		if c.Options.Weight == ByRow {
+			return groups.RowMean
+		}
+		return groups.PersonMean
+	},
+	Fused: &Fused{
+		Options: "method=plan, relative=on",
+		Estimator: func(c Call, p estimator.Params, alone func(int, float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
+			return vector.NewColumns(c.vectorParams(p), alone)
+		},
+	},
+}
+
+// spread is a variance or a standard deviation.
+func spread(o variance.Options) Measure {
+	return Measure{
+		Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			if c.Options.Weight == ByRow {
+				return variance.NewRows(p, o)
+			}
+			return variance.New(p, o)
+		},
+		Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			return vector.NewVariance(c.vectorParams(p), o.Stddev, o.Population)
+		},
+		Weighed:    true,
+		Squares:    true,
+		NotPure:    "Use DP_QUANTILES(x, '[0.25, 0.75]') for the spread, or have a DBA give the table a budget with delta > 0.",
+		BarNumbers: func(dim int) int { return dim * 3 / 2 }, // moments
+	}
+}
+
+// plainSpread is a plain SQL aggregate that is a variance or a standard deviation over rows.
+func plainSpread(name, private, doc string, o variance.Options, aliases ...string) *Function {
+	return &Function{
+		Name: name, Aliases: aliases, Role: Rewritten, Measure: spread(o), Signature: name + "(x)",
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByRow,
+		DPForm: private, Instead: "DP_VARIANCE(x, 'weight=row') or DP_STDDEV(x, 'weight=row')",
+		Doc: doc, Example: "SELECT " + name + "(amount) FROM orders",
+	}
+}
+
+// of is the measure of a statistic of two arguments.
+func ofTwo(s covariance.Statistic) Measure {
+	return Measure{
+		Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			return covariance.New(p, c.Statistics, c.Options.Weight == ByRow)
+		},
+		Statistics: []covariance.Statistic{s},
+		Weighed:    true,
+		Squares:    true,
+		NotPure:    "Use DP_QUANTILE of each column, or have a DBA give the table a budget with delta > 0.",
+	}
+}
+
+// two is a private function of two arguments, and plainTwo the aggregate of the SQL standard over
+// rows, which MySQL has not.
+func two(name, args string, s covariance.Statistic, doc, example string) *Function {
+	return &Function{
+		Name: name, Role: Private, Measure: ofTwo(s), Signature: name + "(" + args + " [, options])", Two: true,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: twoOptions,
+		Doc:     doc + ", the means of the person's rows; 'weight=row' for that over rows. Rows where one of the two is NULL do not count.",
+		Example: "SELECT " + name + "(" + example + ") FROM people",
+	}
+}
+
+func plainTwo(name, args string, s covariance.Statistic, doc, example string) *Function {
+	return &Function{
+		Name: name, Role: Rewritten, Lacking: true, Measure: ofTwo(s), Signature: name + "(" + args + ")", Two: true,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByRow, DPForm: "DP_" + name, Instead: "DP_" + name + "(" + args + ", 'weight=row')",
+		Doc: doc + " Rows where one of the two is NULL do not count. Asked together of the same columns they share one release.", Example: "SELECT " + name + "(" + example + ") FROM people",
+	}
+}
+
+// absent are aggregates of other servers that MySQL has not, with what is to be written instead on
+// protected tables.
+var absent = []struct{ name, instead string }{
+	{"MEDIAN", "DP_MEDIAN(x),"},
+	{"PERCENTILE_CONT", "DP_QUANTILE(x, q), as DP_QUANTILE(amount, 0.9),"},
+	{"PERCENTILE_DISC", "DP_QUANTILE(x, q), as DP_QUANTILE(amount, 0.9),"},
+}
+
+// refusals are functions that refuse each call of an absent one, and name what serves.
+func refusals() []sql.Function {
+	var out []sql.Function
+	for _, a := range absent {
+		out = append(out, sql.FunctionN{Name: strings.ToLower(a.name), Fn: func(*sql.Context, ...sql.Expression) (sql.Expression, error) {
+			return nil, refuse.New(refuse.Unsupported, "MySQL has no function %s.", a.name).
+				With("Of protected tables ask for %s which takes one value a person, or with 'weight=row' each row; of public ones, number the rows by ROW_NUMBER() OVER (ORDER BY x) in a derived table.", a.instead)
+		}})
+	}
+	return out
 }

@@ -1,13 +1,19 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+
+	"scrim/engine/session"
+	"scrim/internal/refuse"
 )
 
 // Root is the account that the first start makes; it is a DBA and may log in from anywhere.
@@ -100,4 +106,77 @@ func account(db *mysql_db.MySQLDb, user, host string) *mysql_db.User {
 	defer rd.Close()
 	u, _ := rd.GetUser(mysql_db.UserPrimaryKey{User: user, Host: host})
 	return u
+}
+
+// checkLast refuses a statement after which nobody could log in as a DBA: there is no way back.
+func checkLast(db *mysql_db.MySQLDb, n sql.Node) error {
+	var losers []plan.UserName
+	switch n := n.(type) {
+	case *plan.DropUser:
+		losers = n.Users
+	case *plan.RevokeRole:
+		if slices.ContainsFunc(n.Roles, func(r plan.UserName) bool { return r.Name == session.DBA }) {
+			losers = n.TargetUsers
+		}
+	case *plan.Revoke:
+		if n.PrivilegeLevel.Database == "*" && slices.ContainsFunc(n.Privileges, func(p plan.Privilege) bool {
+			return p.Type == plan.PrivilegeType_Super || p.Type == plan.PrivilegeType_All
+		}) {
+			losers = n.Users
+		}
+	}
+	if len(losers) == 0 {
+		return nil
+	}
+	lost := map[string]bool{}
+	for _, l := range losers {
+		user, host := nameOf(l)
+		lost[user+"@"+host] = true
+	}
+	for _, a := range Accounts(db) {
+		if a.DBA && !a.Role && !a.Locked && !lost[a.Name] {
+			return nil
+		}
+	}
+	return refuse.New(refuse.Policy, "No other account is a DBA, and nobody could make one afterwards.").
+		With("GRANT dba TO another account first.")
+}
+
+// Account is an account or a role as it is shown.
+type Account struct {
+	Name   string // user@host; of a role its name alone
+	Role   bool
+	Roles  []string // granted to it
+	DBA    bool
+	Locked bool     // of an account: it cannot log in
+	Grants []string // what it can do, the privileges of its roles included
+}
+
+// Accounts lists all accounts by name, and then the roles.
+func Accounts(db *mysql_db.MySQLDb) []Account {
+	rd := db.Reader()
+	defer rd.Close()
+	var list []Account
+	rd.VisitUsers(func(u *mysql_db.User) { list = append(list, accountIn(rd, u)) })
+	slices.SortFunc(list, func(a, b Account) int {
+		switch {
+		case a.Role == b.Role:
+			return cmp.Compare(a.Name, b.Name)
+		case b.Role:
+			return -1
+		}
+		return 1
+	})
+	return list
+}
+
+func accountIn(rd *mysql_db.Reader, u *mysql_db.User) Account {
+	a := Account{Name: u.User + "@" + u.Host, Role: u.IsRole, Locked: u.Locked, Roles: rolesIn(rd, u.User, u.Host)}
+	if u.IsRole {
+		a.Name, a.Locked = u.User, false
+	}
+	set := privilegesIn(rd, u, a.Roles)
+	a.DBA = set.Has(sql.PrivilegeType_Super)
+	a.Grants = privilegeLines(set, " TO "+u.UserHostToString("`"))
+	return a
 }

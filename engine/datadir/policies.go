@@ -9,6 +9,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"
 )
 
@@ -66,4 +67,21 @@ func part(ctx context.Context, tables Tables, names []string) (has, lacks []stri
 // Tables is what CheckPolicies asks of a store.
 type Tables interface {
 	Table(ctx context.Context, ref store.TableRef) (store.Table, bool, error)
+}
+
+// Damaged adds to an error that says that the store's file is damaged which file it is, the tables
+// that have rows there, where tables can tell, and what to do. It returns other errors as they are.
+func (p Place) Damaged(err error, tables func(at int64) []string) error {
+	at, ok := duckdb.DamagedAt(err)
+	if !ok {
+		return err
+	}
+	where := ""
+	if tables != nil {
+		if names := tables(at); len(names) > 0 {
+			where = ", where rows of " + strings.Join(names, ", ") + " are"
+		}
+	}
+	return fmt.Errorf("%w. %s is damaged at byte %d%s. Nothing was changed. Look at the disk, then restore a backup: scrim restore --from BACKUP --data %s; "+
+		"the ledger is another file, and stays", err, p.Path(DataFile), at, where, p.Dir)
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strings"
 
 	"scrim/internal/refuse"
@@ -86,4 +87,53 @@ func (s *statement) word(i int, t *token) {
 // refuse ends the reading.
 func (s *statement) refuse(cause, remedy string) {
 	s.err = refuse.New(refuse.Unsupported, "%s", cause).With("%s", remedy)
+}
+
+func init() { words["BINARY"] = binary }
+
+// binary takes the word as the value of a variable, as mysqlimport sets character_set_database.
+// Before a value it is an operator, and stays.
+func binary(s *statement, i int) {
+	if s.is(0, "SET") && s.is(i-1, "=") && (s.ends(i+1) || s.is(i+1, ",", ";")) {
+		s.replace(i, i, "'binary'")
+	}
+}
+
+// Forms are the forms that do not depend on what the server tells about itself.
+var Forms = slices.Concat(refused, []Form{
+	{Pattern: "SHOW STORAGE ENGINES", Query: "SHOW ENGINES"},
+})
+
+func init() { heads["LOAD"] = load }
+
+// load leaves LOW_PRIORITY and CONCURRENT out of LOAD DATA: nobody waits for readers here.
+func load(s *statement) {
+	if s.is(1, "DATA") && s.is(2, "LOW_PRIORITY", "CONCURRENT") {
+		s.drop(2, 2)
+	}
+}
+
+// refused are the statements of MySQL that this server has no use for, by how they begin.
+var refused = []Form{
+	no("HANDLER <rest>", "HANDLER reads rows past the planner.", "Use SELECT."),
+	no("XA <rest>", "Distributed transactions are not supported.", "Use BEGIN and COMMIT."),
+	no("HELP <rest>", "The server holds no help texts.", "See docs/reference.md, or SELECT * FROM dp.functions."),
+	no("INSTALL <rest>", "The server has no plugins.", "Nothing needs to be installed."),
+	no("UNINSTALL <rest>", "The server has no plugins.", "Nothing needs to be installed."),
+	no("RESET <rest>", "The server has no binary log.", "Copy the data directory with CALL dp_backup."),
+	no("PURGE <rest>", "The server has no binary log.", "Copy the data directory with CALL dp_backup."),
+	no("CHANGE <rest>", "Replication is not supported.", "Copy the data directory with CALL dp_backup."),
+	no("CACHE <rest>", "The server has no caches of indexes.", "Nothing needs to be done: the store keeps its own."),
+	no("CLONE <rest>", "CLONE is not supported.", "Copy the data directory with CALL dp_backup."),
+	no("IMPORT <rest>", "IMPORT TABLE is not supported.", "Use scrim import while the server is stopped."),
+	no("SHUTDOWN", "The server is not stopped in SQL.", "Send it SIGTERM."),
+	no("RESTART", "The server is not started in SQL.", "Send it SIGTERM, and start it again."),
+	no("LOCK INSTANCE <rest>", "LOCK INSTANCE is not supported.", "CALL dp_backup needs no lock."),
+	no("UNLOCK INSTANCE", "LOCK INSTANCE is not supported.", "CALL dp_backup needs no lock."),
+	no("CHECKSUM <rest>", "A checksum of a table would tell exactly what is in it.", "Compare aggregates."),
+}
+
+// no is a form that is refused.
+func no(pattern, cause, remedy string) Form {
+	return Form{Pattern: pattern, Refusal: refuse.New(refuse.Unsupported, "%s", cause).With("%s", remedy)}
 }

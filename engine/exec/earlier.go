@@ -6,8 +6,17 @@ import (
 	"encoding/gob"
 	"fmt"
 	"math"
+	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/accounting"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/reconcile"
+	"scrim/internal/params"
+	"scrim/internal/refuse"
+	"scrim/internal/remark"
+	"scrim/internal/spent"
 	"scrim/planner/plan"
 )
 
@@ -72,4 +81,89 @@ func worst(e estimator.Estimate) float64 {
 		most = math.Max(most, x)
 	}
 	return most
+}
+
+// viewed answers a statement from DP views, of released numbers that were read when it was planned.
+// It counts as a replay of the charges that have paid for the views.
+func (e *execution) viewed(ctx *sql.Context) (map[*plan.Release][]sql.Row, error) {
+	rows, answers := map[*plan.Release][]sql.Row{}, map[*plan.Release]*answer{}
+	told := map[string]bool{}
+	for _, r := range e.statement.Releases {
+		a := &answer{}
+		for i, list := range r.FromView.Groups {
+			a.Groups = append(a.Groups, answerGroup{Number: i, Estimates: list})
+		}
+		var err error
+		if rows[r], err = a.rows(r); err != nil {
+			return nil, err
+		}
+		answers[r] = a
+		v := r.FromView.View
+		spent.Replayed(ctx, spent.Entry{Charge: v.Charge, Accounts: r.Tables, Statement: e.text, Digest: e.digest})
+		e.x.Account.Reused(accounting.Replay{Key: []byte("view " + v.Name + " " + v.Released.String()), Principal: e.principal, Owner: v.Owner,
+			Statement: e.text, Digest: e.digest, Accounts: r.Tables, Charge: v.Charge})
+		if !told[v.Name] {
+			told[v.Name] = true
+			remark.Add(ctx, viewRemark(v))
+		}
+	}
+	if e.x.Ran != nil {
+		e.x.Ran(ctx, len(rows), 0)
+	}
+	return rows, e.tell(ctx, answers, reconcile.Apart{}, false)
+}
+
+// viewRemark says which view an answer is from, and how old it is. Whether the data have changed is
+// told where the view is taken for that only.
+func viewRemark(v plan.View) remark.Remark {
+	text := "The answer is from the DP view %s, %s (released at %s UTC); nothing was charged."
+	if !v.Fresh {
+		text += " The tables may have changed since."
+	}
+	return remark.New(remark.FromView, text, v.Name, v.Age(time.Now()), v.Released.UTC().Format(time.DateTime)).
+		With("SET %s = '%s' asks the table, at its cost.", params.Views.Name, params.ViewsOff)
+}
+
+// Prepay makes the charge for a statement durable whose answer is released later, part by part, and
+// reads nothing. Each part is released by Continue.
+func (x *Executor) Prepay(ctx *sql.Context, s *plan.Statement) (accounting.Receipt, error) {
+	begun, err := x.Begin(ctx, s)
+	if err != nil {
+		return accounting.Receipt{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return accounting.Receipt{}, notStarted(err)
+	}
+	return x.reserve(ctx, begun.(*execution).request(s.Releases))
+}
+
+// Prepaid ends what Prepay began: the statement may be continued, or err is why it may not. The
+// charge stands.
+func (x *Executor) Prepaid(receipt accounting.Receipt, err error) {
+	x.Account.Finish(receipt, outcome(err))
+}
+
+// Continue releases a part of a statement that is paid for. release is handed a function that tells
+// whether the tables are still defined as the plan took them, and has to call it when it has read
+// them and before it keeps anything. It keeps all of the part or nothing. An error of it, and a
+// panic, are told as one fixed text. It is for DBAs to call, who may read the rows: it runs beside
+// other statements, and for want of memory it may fail as these do.
+func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, release func(unchanged func() error) error) error {
+	if err := x.Store.Room(); err != nil {
+		return noRoom(err)
+	}
+	unchanged := func() error {
+		for _, r := range s.Releases {
+			for _, d := range r.Defined {
+				if err := x.Unchanged(ctx, d); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if err := tried(func() error { return release(unchanged) }); err != nil {
+		return &failure{refuse.New(refuse.Failed, "The release did not finish: nothing of it was kept or shown, and nothing was charged."), err}
+	}
+	return nil
 }

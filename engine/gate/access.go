@@ -1,9 +1,11 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/catalog"
 	"scrim/engine/session"
@@ -132,4 +134,67 @@ func (a *Access) checkCollection(ref store.TableRef) error {
 	}
 	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).
 		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
+}
+
+// CheckRename refuses to rename tables of another database than the current one, or into another:
+// go-mysql-server does not look at the database of a name there, and would rename a table of the
+// same name in the current one.
+func CheckRename(current string, s ast.Statement) error {
+	for _, t := range renamed(s) {
+		if db := t.DbQualifier.String(); !t.IsEmpty() && db != "" && !strings.EqualFold(db, current) {
+			return refuse.New(refuse.Unsupported, "A table is renamed within the current database only, and %s is not it.", db).
+				With("USE the table's database first. A table moves to another one by CREATE TABLE … AS SELECT.")
+		}
+	}
+	return nil
+}
+
+// renamed lists the tables that a statement names in order to rename one.
+func renamed(s ast.Statement) []ast.TableName {
+	switch n := s.(type) {
+	case *ast.DDL:
+		if n.Action == ast.RenameStr {
+			return slices.Concat(n.FromTables, n.ToTables)
+		}
+	case *ast.AlterTable:
+		for _, d := range n.Statements {
+			if d.Action == ast.RenameStr && len(d.ToTables) > 0 {
+				return append(slices.Concat(d.FromTables, d.ToTables), n.Table)
+			}
+		}
+	}
+	return nil
+}
+
+// Lift takes the demand for a privilege off statements that show an account what is its own: SHOW
+// GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks
+// for none there either. The server's own procedures ask by themselves who calls them.
+func Lift(s ast.Statement) {
+	switch n := s.(type) {
+	case *ast.ShowGrants:
+		n.Auth.AuthType = ast.AuthType_IGNORE
+	case *ast.Call:
+		if strings.HasPrefix(n.ProcName.Name.Lowered(), "dp_") {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	case *ast.LockTables:
+		readLocks(n)
+	case *ast.Kill:
+		n.Auth.AuthType = ast.AuthType_IGNORE
+	case *ast.Show:
+		if strings.EqualFold(n.Type, "processlist") {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	}
+}
+
+// readLocks asks for the privilege to read alone where a lock is for reading: it harms nobody here,
+// and an analyst's dump of a public table takes it.
+func readLocks(n *ast.LockTables) {
+	for _, t := range n.Tables {
+		a, ok := t.Table.(*ast.AliasedTableExpr)
+		if ok && (t.Lock == ast.LockRead || t.Lock == ast.LockReadLocal) {
+			a.Auth.AuthType = ast.AuthType_SELECT
+		}
+	}
 }

@@ -6,13 +6,16 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/auth"
+	"scrim/engine/dialect"
 	"scrim/engine/session"
+	"scrim/engine/wire"
 	"scrim/internal/refuse"
 )
 
@@ -164,4 +167,57 @@ func checkFunction(ctx *sql.Context, e sql.Expression) error {
 		}
 	}
 	return nil
+}
+
+// A statement's syntax tree takes some 150 bytes a token before anything about it is checked. In a
+// text of up to freeBytes bytes they are not counted, and MaxTokens tokens are everybody's.
+const (
+	freeBytes = 1 << 20
+	MaxTokens = 1_000_000
+)
+
+// CheckLength refuses statements of more than MaxTokens tokens to accounts that are not there to
+// load data. Anybody may have the account of contributors: a few of their statements of the largest
+// packets would be more than the server has memory for.
+func CheckLength(ctx *sql.Context, query string) error {
+	if len(query) <= freeBytes || ctx == nil || ctx.Session == nil || session.IsDBA(ctx) || session.IsImporter(ctx) {
+		return nil
+	}
+	if !dialect.Longer(query, dialect.ModeOf(sql.LoadSqlMode(ctx)), MaxTokens) {
+		return nil
+	}
+	return mysql.NewSQLError(1436, "HY000", "The statement is too long: %d words, numbers and marks are for accounts with the role importer; send several statements", MaxTokens)
+}
+
+// MaxUserConnections is the variable with the number of connections that one account may have.
+const MaxUserConnections = "max_user_connections"
+
+// Admitting adds to a login how many connections its account may have, by its own number or else by
+// everybody's, and whether it is an administrator's.
+func Admitting(login wire.LoginFunc, grants *mysql_db.MySQLDb, options *session.Options) wire.LoginFunc {
+	return func(l *wire.Login) (mysql.Getter, error) {
+		u, err := login(l)
+		account, ok := u.(sql.MysqlConnectionUser)
+		if err != nil || !ok {
+			return u, err
+		}
+		l.Account, l.MaxConnections = account.User+"@"+account.Host, connectionsOfAccount()
+		l.OwnConnections = int(auth.ConnectionsOf(grants, account.User, account.Host))
+		l.Administrator = func() bool { return administrates(account, options) }
+		return u, nil
+	}
+}
+
+// connectionsOfAccount is the variable's value, 0 for any number.
+func connectionsOfAccount() int {
+	_, v, ok := sql.SystemVariables.GetGlobal(MaxUserConnections)
+	if n, isInt := v.(int64); ok && isInt {
+		return int(n)
+	}
+	return 0
+}
+
+// administrates reports whether an account is a DBA's.
+func administrates(account sql.MysqlConnectionUser, options *session.Options) bool {
+	return session.IsDBA(session.ContextOf(options, "login", account.User, account.Host))
 }

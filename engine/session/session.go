@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/params"
 	"scrim/internal/quota"
 	"scrim/internal/remark"
 	"scrim/internal/spent"
@@ -214,4 +215,35 @@ func (s *Session) SessionEnd() {
 		_ = s.store.Close()
 		s.store = nil
 	}
+}
+
+// Facts tells the planner about the session of a statement: it is a planner.SessionFacts.
+type Facts struct{}
+
+// Parameter implements planner.SessionFacts.
+func (Facts) Parameter(ctx *sql.Context, p *params.Parameter) (params.Value, bool) {
+	s, ok := From(ctx)
+	if !ok {
+		return params.Value{}, false
+	}
+	return s.Parameter(p)
+}
+
+// RawAccess implements planner.SessionFacts.
+func (Facts) RawAccess(ctx *sql.Context) bool { return Raw(ctx) }
+
+// IsDBA implements planner.SessionFacts.
+func (Facts) IsDBA(ctx *sql.Context) bool { return IsDBA(ctx) }
+
+var _ turns.Holder = (*Session)(nil)
+
+// Seat implements turns.Holder.
+func (s *Session) Seat() *turns.Seat { return s.seat }
+
+// seat is the seat of a client's new session.
+func (o *Options) seat(c sql.Client) *turns.Seat {
+	if o == nil {
+		return nil
+	}
+	return o.Turns.Seat(c.User + "@" + c.Address)
 }

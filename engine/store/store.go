@@ -186,3 +186,82 @@ type Chunk struct {
 	Len     int
 	Columns []Vector
 }
+
+type accountKey struct{}
+
+// ForAccount returns a context whose statements are an account's. Where statements have to wait,
+// accounts take turns.
+func ForAccount(ctx context.Context, account string) context.Context {
+	return context.WithValue(ctx, accountKey{}, account)
+}
+
+// AccountOf is the account whose statements run in ctx, "" for the server's own.
+func AccountOf(ctx context.Context) string {
+	account, _ := ctx.Value(accountKey{}).(string)
+	return account
+}
+
+// Own is what a Store offers to the server itself: tables of the server's own beside those of
+// clients, in one file and one transaction with them, and bytes handed over without a detour
+// through text.
+//
+// A table in the schema OwnSchema is like the store's own: it is never listed, no client's SQL
+// reaches it, and it has no version. A Session creates, changes and reads such tables by Write,
+// naming no table, and by Query inside a transaction, because results that are kept between
+// statements know only of versions.
+type Own interface {
+	// OwnSchema is the schema of the server's own tables, as it is written in SQL.
+	OwnSchema() string
+	// ScanBytes runs a generated SELECT on one committed state and hands over its result chunk by
+	// chunk. Each column must be a BIGINT or a BLOB. A chunk is valid until each returns. It stops
+	// at each's first error.
+	ScanBytes(ctx context.Context, sql string, args []any, each func(BytesChunk) error) error
+}
+
+// Filler is implemented by the sessions of a Store that is an Own.
+type Filler interface {
+	// Fill inserts rows through the store's appender: all columns of the table in their order, each
+	// value of the Go type that its column has (int8 for TINYINT, …; time.Time for DATE). It
+	// changes the table's version unless the table is the server's own. It is for values that the
+	// server has made: a failure tells no kind.
+	Fill(ctx context.Context, table TableRef, rows [][]any) error
+}
+
+// BytesChunk is a run of result rows, column by column.
+type BytesChunk struct {
+	Len     int
+	Columns []BytesColumn
+}
+
+// BytesColumn holds Ints of a BIGINT or Bytes of a BLOB. What is NULL is 0 or nil.
+type BytesColumn struct {
+	Ints  []int64
+	Bytes [][]byte
+}
+
+// Meta is durable key-value storage beside the tables, read and written in the transaction of the
+// session that it comes from: a definition kept in it commits or rolls back together with the DDL
+// that it describes. Snapshots and table listings see what is committed.
+type Meta interface {
+	// Put sets an entry.
+	Put(ctx context.Context, bucket, key string, value []byte) error
+	// Get reads an entry; ok is false when there is none.
+	Get(ctx context.Context, bucket, key string) (value []byte, ok bool, err error)
+	// List reads all entries of a bucket, sorted by key.
+	List(ctx context.Context, bucket string) ([]MetaEntry, error)
+	// Delete removes an entry if it is there.
+	Delete(ctx context.Context, bucket, key string) error
+}
+
+// MetaEntry is one entry of a bucket.
+type MetaEntry struct {
+	Key   string
+	Value []byte
+}
+
+// BucketColumns is the bucket from which Column.MySQL is filled. An entry's key is TableKey of the
+// table, its value a JSON object from lower-case column name to MySQL column type text.
+const BucketColumns = "columns"
+
+// TableKey is the entry key of a table: unlike r.String() it is unambiguous for names with dots.
+func TableKey(r TableRef) string { return r.Schema + "\x1f" + r.Name }

@@ -273,3 +273,80 @@ func costText(l privacy.Loss) string {
 
 // number6 prints six significant digits: enough to compare, too few to depend on the platform.
 func number6(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// vectorLines are the lines of EXPLAIN on an aggregate of vectors: what is scanned, the lattice of
+// a coordinate, and the memory that a person takes.
+func vectorLines(a Aggregate) []string {
+	v := a.Vector
+	if v == nil {
+		return nil
+	}
+	what := fmt.Sprintf("vectors %s  dim=%d", v.Form, v.Dim)
+	if a.Parts == nil { // otherwise each coordinate has a lattice of its own
+		what += fmt.Sprintf("  step=%s in [%s, %s]", number6(v.Grid.Step), number6(float64(v.Grid.Lo)*v.Grid.Step), number6(float64(v.Grid.Hi)*v.Grid.Step))
+	}
+	if v.Form == Pairs {
+		what += "  memory=16 bytes an item of a person" // itself, and a copy while it is sorted
+	} else {
+		what += fmt.Sprintf("  memory=%d bytes a person", 16*v.Dim)
+	}
+	return []string{what}
+}
+
+// String names the form.
+func (f VectorForm) String() string {
+	return [...]string{Arrays: "of arrays", Coordinates: "of columns", Pairs: "of items"}[f]
+}
+
+// scope says what the loss of an aggregate's estimator is for.
+func (a Aggregate) scope() string {
+	if a.Groups != nil {
+		return "all groups"
+	}
+	return "a group"
+}
+
+// divided reports whether the loss of some aggregate is divided by the groups that a unit may be
+// in, or keys are selected, which bounds them as well.
+func (r *Release) divided() bool {
+	if r.Selection != nil {
+		return true
+	}
+	for _, a := range r.Aggregates {
+		if a.Groups == nil {
+			return true
+		}
+	}
+	return len(r.Aggregates) == 0
+}
+
+// steps are the steps of an aggregate's mechanism. The numbers of answers that go with the number
+// of groups are left out where that is private.
+func (r *Release) steps(a Aggregate) []estimator.Step {
+	steps := a.Estimator.Steps()
+	if a.Groups == nil || r.Selection == nil {
+		return steps
+	}
+	for i, s := range steps {
+		if s.Queries == a.Groups.Groups*a.Groups.Width() {
+			steps[i].Queries = 0
+		}
+	}
+	return steps
+}
+
+// groupLines are the lines of EXPLAIN on an aggregate of all groups at once.
+func (r *Release) groupLines(a Aggregate) []string {
+	if a.Groups == nil {
+		return nil
+	}
+	n := fmt.Sprintf("groups=%d", r.Groups)
+	if r.Selection != nil {
+		n = "groups=those selected"
+		if r.Other {
+			n += " and that of all others"
+		}
+		n += fmt.Sprintf(", here as for %d", a.Groups.Groups)
+	}
+	return []string{fmt.Sprintf("one vector a unit  %s  columns=%d", n, len(a.Columns))}
+}

@@ -11,6 +11,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/accounting"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
 )
 
 // ErrNoReservation is what a DPAggregate returns that is iterated outside a Budget node.
@@ -218,3 +220,36 @@ func (i *budgetIter) Next(ctx *sql.Context) (sql.Row, error) {
 }
 
 func (i *budgetIter) Close(ctx *sql.Context) error { return i.RowIter.Close(i.handed.in(ctx)) }
+
+// Executor runs releases. The engine implements it; the planner's nodes call it.
+type Executor interface {
+	// Begin is called once for each execution of a statement, by its Budget node. It reads and
+	// charges nothing.
+	Begin(ctx *sql.Context, s *Statement) (Execution, error)
+}
+
+// Execution is one execution of a statement. A DPAggregate node gets it from the Budget node above
+// it, through the context, and cannot produce rows without it.
+type Execution interface {
+	// Answer returns the rows of one release of the statement, in group order: a stored answer when
+	// there is one, else it makes the whole statement's reservation durable (the first call does),
+	// scans and releases. A second call for the same release returns the same rows.
+	Answer(ctx *sql.Context, r *Release) ([]sql.Row, error)
+}
+
+// Definition is what a plan took from the definition and the policy of a table that it reads: its
+// columns, its primary key, its unit and its neighbour relation. An execution compares it with the
+// one of its snapshot, so that a query that was planned before a change of either never scans after
+// it.
+type Definition struct {
+	Ref  store.TableRef
+	Text string // equal texts, equal definitions
+	// Source is the kind of source that the table is read from, and what it promises; "" for the
+	// store's own.
+	Source string
+}
+
+// Changed refuses a statement whose tables were defined anew while it was planned or started.
+func Changed(t store.TableRef) error {
+	return refuse.New(refuse.Context, "The definition or the policy of %s changed while the query was starting.", t).With("Send it again.")
+}

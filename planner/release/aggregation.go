@@ -1,6 +1,9 @@
 package release
 
 import (
+	"slices"
+	"sort"
+
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting/days"
@@ -106,4 +109,41 @@ func (d *Aggregation) Tables() []rel.Protected {
 		}
 	}
 	return out
+}
+
+// ShareStatistics replaces statistics of the same two arguments by one release, with the loss of
+// all of them:
+//
+//	SELECT REGR_SLOPE(y, x), REGR_INTERCEPT(y, x), REGR_R2(y, x) FROM people
+//
+// Their answers then fit each other, too: they are of one line.
+func (s *Builder) ShareStatistics(d *Aggregation, outputs []plan.Output) {
+	for i := 0; i < len(d.Aggregates); i++ {
+		members := []*aggregate.Aggregate{d.Aggregates[i]}
+		for _, b := range d.Aggregates[i+1:] {
+			if s.Aggs.SharesRelease(members[0], b) {
+				members = append(members, b)
+			}
+		}
+		if len(members) > 1 {
+			d.replace(members, aggregate.Shared(members), outputs)
+			i = -1 // their place has changed
+		}
+	}
+}
+
+// OrderAggregates puts the aggregates of an aggregation in the order of their texts, whatever the
+// order of the columns that show them.
+func (s *Builder) OrderAggregates(d *Aggregation, outputs []plan.Output) {
+	texts := map[*aggregate.Aggregate]string{}
+	for _, a := range d.Aggregates {
+		texts[a] = s.Aggs.OrderText(d.Relation, a)
+	}
+	before := slices.Clone(d.Aggregates)
+	sort.SliceStable(d.Aggregates, func(i, j int) bool { return texts[d.Aggregates[i]] < texts[d.Aggregates[j]] })
+	for i, o := range outputs {
+		if o.Aggregate >= 0 {
+			outputs[i].Aggregate = slices.Index(d.Aggregates, before[o.Aggregate])
+		}
+	}
 }
