@@ -35,8 +35,8 @@ var grammar = map[byte][]string{
 	'c': {"0", "1", "-1", "2", "5", "-3", "30", "-40"},
 }
 
-// ofOneColumn are calls whose other arguments are constants: those that the store may evaluate on all
-// values of a dictionary.
+// ofOneColumn are calls whose other arguments are constants: those that the store may evaluate on
+// all values of a dictionary.
 var ofOneColumn = []string{"LEFT('abc', i)", "RIGHT('abc', i)", "SUBSTRING('abc', i)", "SUBSTRING('abc', 2, i)", "SUBSTRING(s, i)", "SUBSTRING(s, 1, 2)", "LOCATE('a', 'abc', i)", "SUBSTRING_INDEX('a,b', ',', i)", "REPEAT('ab', i)", "REPEAT(s, 30000)", "SPACE(i)",
 	"LPAD('a', i, 'b')", "RPAD('a', i, 'b')", "LPAD('a', 5, s)", "LPAD(s, 60000, 'x')", "REPLACE(s, 'a', 'bcdefghij')", "HEX(s)", "HEX(i)", "ASCII(s)", "REVERSE(s)", "LAST_DAY(d)", "LAST_DAY(ts)", "LAST_DAY(s)", "FROM_DAYS(i)", "FROM_UNIXTIME(i)",
 	"DATE_ADD(d, INTERVAL 1 YEAR)", "DATE_ADD(ts, INTERVAL 1 SECOND)", "DATE_ADD('2020-01-01', INTERVAL i DAY)", "TO_DAYS(d)", "UNIX_TIMESTAMP(ts)", "WEEK(d, 1)", "YEARWEEK(ts, 6)", "DATE_FORMAT(ts, '%W %Y')", "STR_TO_DATE(s, '%Y-%m-%d')", "CONVERT_TZ(ts, 'UTC', 'Europe/Zurich')",
