@@ -14,12 +14,12 @@
 // rely on a filter beside it, for the store may evaluate conjuncts in any order. TRY_CAST raises,
 // too, between some types of moments.
 //
-// A CASE does not guard everything. Where the values of a column come as a dictionary, from Parquet
-// files and of texts, the store evaluates a function of that column and constants on the whole
-// dictionary, on the values of other rows, too, unless it knows that the function may raise. Of
-// some it does not know, and a CASE that takes one branch on all rows of a vector hands the
-// dictionary on. So what is too long for substring, or makes lpad, repeat and replace exhaust the memory, is
-// clamped by functions, which have no such values in their results.
+// A CASE does not guard everything. Where the values of a column come as a dictionary, from
+// Parquet files and of texts, the store evaluates a function of that column and constants on the
+// whole dictionary, on the values of other rows, too, unless it knows that the function may raise.
+// Of some it does not know, and a CASE that takes one branch on all rows of a vector hands the
+// dictionary on. So what is too long for substring, or makes lpad, repeat and replace exhaust the
+// memory, is clamped by functions, which have no such values in their results.
 //
 // testdata/raises lists every function, operator, cast and aggregate that statements over protected
 // rows call, the types on which the linked store raises, and how that is guarded. TestRaises holds
