@@ -36,8 +36,8 @@ const faultsMounted = "SCRIM_FAULTS_MOUNTED"
 // TestFaults serves a data directory on a small disk, which fills, fails, writes less than it was
 // asked to, or is left by a process that is killed, while statements of every kind run. Every one
 // that was acknowledged is there whole, and of every one that was refused there is nothing, before
-// a restart and after it. Where the server takes nothing any more, it says so by name, is not ready,
-// and takes it after a restart.
+// a restart and after it. Where the server takes nothing any more, it says why, is not ready, and
+// takes it after a restart.
 func TestFaults(t *testing.T) {
 	strace := testenv.Program(t, "strace")
 	if os.Getenv(faultsMounted) != "" {
@@ -467,8 +467,8 @@ func (w *world) restart() error {
 	return w.start()
 }
 
-// faultyStart starts the server while its calls fail, or it is killed in one. It may be ready, or end
-// and say why.
+// faultyStart starts the server while its calls fail, or it is killed in one. It may be ready, or
+// end and say why.
 func (w *world) faultyStart(name, calls, what string) error {
 	args := []string{"-f", "-qq", "-o", filepath.Join(w.lake, "strace"), "-e", "trace=" + calls, "-e", "inject=" + calls + ":" + what}
 	if name != "" {
