@@ -31,8 +31,7 @@ const (
 const logLimit = 16 << 20
 
 // halt has the store do nothing more: a commit or a checkpoint failed, and what DuckDB has in
-// memory may be another state than what it will read from its disk. DuckDB 1.5 takes rows out of
-// its memory that were acknowledged, where it takes back an UPDATE of a key. The first cause stays.
+// memory may be another state than what it will read from its disk. The first cause stays.
 func (s *Store) halt(err error) error {
 	s.halted.CompareAndSwap(nil, &store.Error{Kind: store.Halted, Cause: err})
 	return err
