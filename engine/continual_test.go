@@ -463,7 +463,7 @@ func TestSeriesGoesWithItsTable(t *testing.T) {
 	}
 	s.Close()
 	i.end()
-	i = start(t, dir)
+	i = start(t, dir, func(c *Config) { c.LostTables = "other.daily" })
 	root = i.root()
 	if n := private(); n != 1 {
 		t.Errorf("%d tables of persons after a restart", n)

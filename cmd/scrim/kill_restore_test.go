@@ -70,6 +70,9 @@ func TestKillRestore(t *testing.T) {
 		kills := 0
 		for _, calls := range []string{"mkdir,mkdirat", "rename,renameat,renameat2", "unlink,unlinkat", "fsync,fdatasync", "write,pwrite64", "link,linkat,ftruncate", "flock"} {
 			for n, step := 1, 1; ; n, step = n+step, step+n/6 {
+				if *killRounds < 60 {
+					step = n
+				}
 				to := filepath.Join(root, "to")
 				for _, left := range []string{to, to + ".restoring"} {
 					if err := os.RemoveAll(left); err != nil {

@@ -22,7 +22,7 @@ func TestKillUpgrade(t *testing.T) {
 	}
 	kills, asks := 0, 0
 	for _, calls := range []string{"mkdir,mkdirat", "rename,renameat,renameat2", "fsync,fdatasync", "write,pwrite64"} {
-		for n := 1; n <= 10; n++ {
+		for n := 1; n <= min(10, *killRounds/2); n++ {
 			root := unpacked(t, "testdata/files/directory-2026-11-28.tar.gz")
 			dir := filepath.Join(root, "data")
 			before := digests(t, dir)

@@ -187,8 +187,9 @@ func signed(p *estimator.Pairs, signs int) *estimator.Pairs {
 }
 
 // worstLoss is the largest loss of the Gaussian steps between random small neighbours, at every
-// cap, with the same answers on both sides.
-func worstLoss(t *testing.T, v variant, e release, tries int, loss func(t testing.TB, a, b *stattest.Recorder) *big.Rat) *big.Rat {
+// cap, with the same answers on both sides: of so many tries, or up to the first that is beyond
+// enough.
+func worstLoss(t *testing.T, v variant, e release, tries int, enough *big.Rat, loss func(t testing.TB, a, b *stattest.Recorder) *big.Rat) *big.Rat {
 	r := rand.New(stattest.Source(t, v.name))
 	n := stattest.Noiser(t, "noise of "+v.name)
 	worst := new(big.Rat)
@@ -198,7 +199,7 @@ func worstLoss(t *testing.T, v variant, e release, tries int, loss func(t testin
 			family = append(family, w)
 		}
 	}
-	for range tries {
+	for try := 0; try < tries && (enough == nil || worst.Cmp(enough) <= 0); try++ {
 		w := family[r.IntN(len(family))]
 		person, signs := r.IntN(w.persons()), r.Int()
 		i, cap := r.IntN(w.graphs()), r.IntN(6)
@@ -228,7 +229,8 @@ func (w world) splice(i, j, p int) *estimator.Pairs {
 
 // TestOnePersonMovesTheQueriesWithinTheLoss: at every cap, what is about to be noised differs
 // between neighbours by no more than the loss of the Gaussian steps allows. An estimator that was
-// built for three times the loss is rejected.
+// built for three times the loss is rejected: few of the neighbours show it, so that it is looked for
+// until one does.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho = 0.05
 	for _, v := range variants() {
@@ -236,14 +238,14 @@ func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 			continue
 		}
 		declared := new(big.Rat).SetFloat64(rho * (shares[0] + shares[2] + shares[3]))
-		worst := worstLoss(t, v, v.at(t, rho), 100, stattest.Loss)
+		worst := worstLoss(t, v, v.at(t, rho), 100, nil, stattest.Loss)
 		if worst.Cmp(declared) > 0 {
 			t.Errorf("%s: a person moves the queries by %v, declared %v", v.name, worst.FloatString(9), declared.FloatString(9))
 		}
-		if worst := worstLoss(t, v, v.pure(t, rho), 50, stattest.PureLoss); worst.Cmp(declared) > 0 {
+		if worst := worstLoss(t, v, v.pure(t, rho), 50, nil, stattest.PureLoss); worst.Cmp(declared) > 0 {
 			t.Errorf("%s: a person moves the queries of a pure release by %v, declared %v", v.name, worst.FloatString(9), declared.FloatString(9))
 		}
-		if worst = worstLoss(t, v, v.at(t, 3*rho), 150, stattest.Loss); worst.Cmp(declared) <= 0 {
+		if worst = worstLoss(t, v, v.at(t, 3*rho), 20000, declared, stattest.Loss); worst.Cmp(declared) <= 0 {
 			t.Errorf("%s: an estimator with a third of the noise variance passed: %v of %v", v.name, worst.FloatString(9), declared.FloatString(9))
 		}
 	}

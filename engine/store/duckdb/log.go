@@ -234,7 +234,7 @@ func Forgive(path string) error {
 
 // checkCount compares the number of changes that the file holds with that of the acknowledged ones.
 // It runs before anything is written.
-func (c *conn) checkCount(ctx context.Context, in *instance) error {
+func (c *conn) checkCount(ctx context.Context, in *instance, directory string) error {
 	rows, err := c.collect(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = $1`, hidden)
 	if err != nil {
 		return err
@@ -242,6 +242,11 @@ func (c *conn) checkCount(ctx context.Context, in *instance) error {
 	ours := map[any]bool{}
 	for _, r := range rows {
 		ours[r[0]] = true
+	}
+	if ours["meta"] && directory != "" { // another directory's file holds other changes
+		if _, err := c.claimed(ctx, directory); err != nil {
+			return err
+		}
 	}
 	var have int64
 	if ours["version"] {

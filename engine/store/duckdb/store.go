@@ -130,7 +130,7 @@ func (c *conn) setUp(ctx context.Context, in *instance, o Options) error {
 	if err := c.configure(ctx, settings); err != nil {
 		return err
 	}
-	if err := c.checkCount(ctx, in); err != nil {
+	if err := c.checkCount(ctx, in, o.DirectoryID); err != nil {
 		return err
 	}
 	if err := c.initSchema(ctx); err != nil {

@@ -39,17 +39,20 @@ func (c *conn) claim(ctx context.Context, directory string) error {
 	if directory == "" {
 		return nil
 	}
-	have, ok, err := c.get(ctx, bucketSelf, keyDirectory)
-	if err != nil {
+	claimed, err := c.claimed(ctx, directory)
+	if err != nil || claimed {
 		return err
 	}
-	if ok && string(have) != directory {
-		return store.ErrForeign
-	}
-	if ok {
-		return nil
-	}
 	return c.put(ctx, bucketSelf, keyDirectory, []byte(directory))
+}
+
+// claimed tells whether the file belongs to a data directory, and that it belongs to this one.
+func (c *conn) claimed(ctx context.Context, directory string) (bool, error) {
+	have, ok, err := c.get(ctx, bucketSelf, keyDirectory)
+	if err == nil && ok && string(have) != directory {
+		err = store.ErrForeign
+	}
+	return ok, err
 }
 
 const bumpSQL = `INSERT INTO ` + hidden + `.version VALUES ($1, $2, 1, $3)`
