@@ -13,11 +13,12 @@ n=$(wc -w <<<"$rules")
 cd planner
 "$dir/planner.test" >"$dir/whole" || { tail -20 "$dir/whole"; echo "the tests fail with all rules in place"; exit 1; }
 
+# TestScansAreTotal runs every scan on hostile rows, which takes long and asks nothing of refusals.
 # try RULE: a line with the tests that noticed, or a file RULE.missed where none did. A run that ends
 # without naming a failed test, a crash for example, does not count as noticing.
 try() {
   local out
-  out=$(SCRIM_WITHOUT_RULE=$1 "$dir/planner.test" -test.timeout 2m 2>&1) && { touch "$dir/$1.missed"; echo "without $1: NO TEST FAILS"; return; }
+  out=$(SCRIM_WITHOUT_RULE=$1 "$dir/planner.test" -test.timeout 2m -test.skip '^TestScansAreTotal$' 2>&1) && { touch "$dir/$1.missed"; echo "without $1: NO TEST FAILS"; return; }
   if failed=$(grep -c -- '--- FAIL' <<<"$out"); then
     echo "without $1: $failed tests fail"
   else
