@@ -229,8 +229,8 @@ func (w world) splice(i, j, p int) *estimator.Pairs {
 
 // TestOnePersonMovesTheQueriesWithinTheLoss: at every cap, what is about to be noised differs
 // between neighbours by no more than the loss of the Gaussian steps allows. An estimator that was
-// built for three times the loss is rejected: few of the neighbours show it, so that it is looked for
-// until one does.
+// built for three times the loss is rejected: few of the neighbours show it, so that it is looked
+// for until one does.
 func TestOnePersonMovesTheQueriesWithinTheLoss(t *testing.T) {
 	const rho = 0.05
 	for _, v := range variants() {
