@@ -89,10 +89,10 @@ func (p Place) older() (bool, error) {
 // minor is v1.4 of v1.4.1.
 func minor(version string) string { return version[:max(0, strings.LastIndexByte(version, '.'))] }
 
-// Upgrade makes a directory of an earlier version one of this version, if that is what the operator
-// said yes to: it copies what the earlier version left into a directory beside, Copied, and has
-// programs of the earlier version refuse the directory. It changes nothing of one of this version.
-// Whoever opens the store next converts it.
+// Upgrade raises a directory of an earlier version to this one, if yes. It copies the store and the
+// policies into a new directory in it, named by Copied, and makes programs of the earlier version
+// refuse the directory. Opening the store converts it. Without yes it returns ErrEarlier. A
+// directory of this version is left as it is.
 func (d *Directory) Upgrade(yes bool) error {
 	p := Place{Dir: d.Path}
 	err := p.CheckEarlier()

@@ -64,7 +64,7 @@ func part(ctx context.Context, tables Tables, names []string) (has, lacks []stri
 	return has, lacks, nil
 }
 
-// Tables is what CheckPolicies asks of a store.
+// Tables looks tables up in a store.
 type Tables interface {
 	Table(ctx context.Context, ref store.TableRef) (store.Table, bool, error)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -72,7 +73,8 @@ func Accept(ctx context.Context, p datadir.Place, a Acceptance) (end accounting.
 }
 
 // AcceptLost has the store of a data directory go on without the acknowledged changes that its file
-// and its log have lost. Ledger and audit log record it.
+// and its log have lost. Ledger and audit log record it. What is served from then on has another
+// Life, as after a restore: schedules rest until they are set again.
 func AcceptLost(p datadir.Place, by string) (err error) {
 	path, o, unlock, err := datadir.LedgerOf(p.Dir)
 	if err != nil {
@@ -101,7 +103,11 @@ func AcceptLost(p datadir.Place, by string) (err error) {
 		return err
 	}
 	log.Write(audit.Record{Kind: audit.Accepted, Principal: by, Note: note})
-	return errors.Join(log.Close(), duckdb.Forgive(p.Path(datadir.DataFile)))
+	err = errors.Join(log.Close(), duckdb.Forgive(p.Path(datadir.DataFile)))
+	if gone := os.Remove(p.Path(datadir.HostFile)); !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
 }
 
 // openOlder opens a ledger, and where it is older than its mark takes it, if its last record is of

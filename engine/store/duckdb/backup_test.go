@@ -163,6 +163,24 @@ func TestHoldBesideAWriter(t *testing.T) {
 	}
 }
 
+// TestACancelledCopyHaltsNothing: a copy that is given up while the log is written into the file
+// does not halt the store.
+func TestACancelledCopyHaltsNothing(t *testing.T) {
+	s, _ := testOpen(t, Options{Threads: 2})
+	c := testSession(t, s)
+	testPeople(t, c)
+	for i := range 20 {
+		write(t, c, people, "UPDATE shop.people SET name = repeat('x', 300000) || id")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*300*time.Microsecond)
+		if h, err := s.Hold(ctx); err == nil {
+			must(t, h.Close())
+		}
+		cancel()
+		must(t, s.Halted())
+	}
+	equal(t, "rows", ask(t, s, "SELECT count(*) FROM shop.people"), int64(3))
+}
+
 // headers is where the blocks of a data file begin: a main header and two of the database's states.
 const headers = 3 * 4096
 

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -52,7 +51,10 @@ func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	c := &s.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := errors.Join(s.Halted(), s.roomToCommit()); err != nil {
+	if err := s.Halted(); err != nil {
+		return err
+	}
+	if err := s.roomToCommit(); err != nil {
 		return err
 	}
 	err := f()
@@ -182,12 +184,14 @@ func (s *Store) Mark(ctx context.Context) (m Mark, ok bool, err error) {
 // SetMark puts a mark in the place of all that are committed, higher ones too.
 func (s *Store) SetMark(ctx context.Context, m Mark) error {
 	return s.use(func(keeper *conn) error {
-		err := keeper.within(ctx, func() error {
-			if _, err := keeper.exec(ctx, `DELETE FROM `+hidden+`.mark`); err != nil {
+		err := s.commit(nil, func() error {
+			return keeper.within(ctx, func() error {
+				if _, err := keeper.exec(ctx, `DELETE FROM `+hidden+`.mark`); err != nil {
+					return err
+				}
+				_, err := keeper.exec(ctx, markSQL, int64(m.Order), m.Text)
 				return err
-			}
-			_, err := keeper.exec(ctx, markSQL, int64(m.Order), m.Text)
-			return err
+			})
 		})
 		if err == nil {
 			s.marked(&m)

@@ -7,8 +7,8 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// TablesAt returns the tables that have rows in the block at that byte of the data file, as far as
-// what describes them can be read.
+// TablesAt lists the tables with rows in the block at a byte of the data file. Tables whose
+// description cannot be read are left out.
 func (s *Store) TablesAt(ctx context.Context, at int64) (names []string) {
 	_ = s.use(func(keeper *conn) error {
 		size, err := keeper.collect(ctx, "SELECT block_size FROM pragma_database_size() WHERE database_name = current_database()")

@@ -58,7 +58,7 @@ func ImportFile(ctx context.Context, dbPath, file string, table store.TableRef, 
 	}
 	defer c.close()
 	defer r.close()
-	im := &importer{c: c, r: r, table: table, source: source, o: o, progress: progress, acknowledged: in.acknowledged}
+	im := &importer{c: c, r: r, table: table, source: source, o: o, progress: progress, counted: in.acknowledged}
 	out, err := im.run(ctx)
 	if err != nil {
 		return Import{}, readError(ctx, err)
@@ -106,7 +106,7 @@ type importer struct {
 	source   *inputs
 	o        ImportOptions
 	progress func(done, total int64)
-	*acknowledged
+	counted  *acknowledged
 }
 
 func (im *importer) run(ctx context.Context) (Import, error) {
@@ -152,15 +152,13 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 	if err == nil {
 		_, err = im.r.exec(context.WithoutCancel(ctx), "COMMIT")
 	}
-	if err == nil {
-		err = im.acknowledged.add(1)
-	}
 	if err != nil {
 		// a failed COMMIT has rolled back already
 		_, _ = im.r.exec(context.WithoutCancel(ctx), "ROLLBACK")
 		return Import{}, err
 	}
-	if !exists { // DuckDB tells no count for CREATE TABLE AS
+	_ = im.counted.add(1) // the rows are durable: a count that is too low only notices less
+	if !exists {          // DuckDB tells no count for CREATE TABLE AS
 		rows, err := im.c.collect(context.WithoutCancel(ctx), "SELECT count(*) FROM "+quoteRef(im.table))
 		if err != nil {
 			return Import{}, err

@@ -171,8 +171,8 @@ func (s *inputs) describe(ctx context.Context, c *conn) error {
 	return s.declare()
 }
 
-// plainType is how a table has what a reader tells of a column: its SQL, and its type. Objects are
-// JSON, times have microseconds, and shapes are bytes (WKB).
+// plainType returns how a table stores a column that a reader finds: the SQL that converts it, and
+// its type. Objects become JSON, times have microseconds, and shapes become bytes (WKB).
 func plainType(name, t string) (sql, plain string) {
 	switch base, _, _ := strings.Cut(t, "("); {
 	case base == "VARIANT":

@@ -30,15 +30,15 @@ const (
 // logLimit is how long the log grows before it is written into the file.
 const logLimit = 16 << 20
 
-// halt has the store do nothing more: a commit or a checkpoint failed, and what DuckDB has in
-// memory may be another state than what it will read from its disk. The first cause stays.
+// halt stops the store after a commit or a checkpoint that failed: the state in DuckDB's memory may
+// differ from the one on its disk. It keeps the first cause, and returns err.
 func (s *Store) halt(err error) error {
 	s.halted.CompareAndSwap(nil, &store.Error{Kind: store.Halted, Cause: err})
 	return err
 }
 
-// Halted returns why the store does nothing until it is opened anew, an error of kind store.Halted
-// that wraps the cause, or nil.
+// Halted returns nil, or an error of kind store.Halted that wraps the cause: the store then reads
+// and changes nothing until it is opened anew.
 func (s *Store) Halted() error {
 	if e := s.halted.Load(); e != nil {
 		return e
@@ -46,8 +46,7 @@ func (s *Store) Halted() error {
 	return nil
 }
 
-// noteFatal halts the store where an error tells that DuckDB has given up its instance, and returns
-// the error.
+// noteFatal returns err. It halts the store if err says that DuckDB has given up its instance.
 func (s *Store) noteFatal(err error) error {
 	if store.KindOf(err) == store.Damaged {
 		return s.halt(err)
@@ -55,8 +54,9 @@ func (s *Store) noteFatal(err error) error {
 	return err
 }
 
-// leastRoom is the free space below which nothing is committed, or an eighth of the reserve of a
-// small disk. A commit that the disk fails halts the store, and in DuckDB 1.5 some end the process.
+// leastRoom is the free space, in bytes, that a commit needs; on a small disk an eighth of the
+// reserve does. A commit that fails by the disk halts the store, and in DuckDB 1.5 some end the
+// process.
 const leastRoom = 32 << 20
 
 // roomToCommit refuses a commit while the disk is as good as full.
@@ -71,11 +71,11 @@ func (s *Store) roomToCommit() error {
 // disk is the one that the data file is on.
 func (s *Store) disk() spill.Disk { return spill.Disk{Dir: filepath.Dir(s.in.path)} }
 
-// settled tells of the error of a COMMIT that DuckDB decided against the transaction, and that the
-// disk had no part in it.
+// settled reports whether DuckDB itself refused a transaction with this error, so that the disk had
+// no part in it. A COMMIT is never interrupted.
 func settled(err error) bool {
 	switch store.KindOf(err) {
-	case store.DuplicateKey, store.NotNull, store.ForeignKey, store.Check, store.Conflict, store.Aborted, store.OutOfMemory:
+	case store.DuplicateKey, store.NotNull, store.ForeignKey, store.Check, store.Conflict, store.Aborted, store.OutOfMemory, store.Interrupted:
 		return true
 	}
 	return false
@@ -84,20 +84,20 @@ func settled(err error) bool {
 // shorten writes the log into the file where it has grown long, by a connection without a
 // transaction. Nothing is committed meanwhile.
 func (s *Store) shorten(c *conn) {
-	s.commits.mu.Lock()
-	defer s.commits.mu.Unlock()
-	if s.holds > 0 {
+	if fi, err := os.Stat(s.in.path + logSuffix); err != nil || fi.Size() < logLimit {
 		return
 	}
-	if fi, err := os.Stat(s.in.path + logSuffix); err == nil && fi.Size() >= logLimit {
-		_ = s.writeLog(context.Background(), c) // a failure that matters halts the store
+	s.commits.mu.Lock()
+	defer s.commits.mu.Unlock()
+	if s.holds == 0 {
+		_ = s.writeLog(c) // a failure that matters halts the store
 	}
 }
 
 // writeLog writes the log into the file. It does nothing where the disk might not have room for
-// what the log holds: a checkpoint that fails ends DuckDB's instance, and the log is as good.
-// commits.mu is held.
-func (s *Store) writeLog(ctx context.Context, c *conn) error {
+// what the log holds: a checkpoint that fails ends DuckDB's instance, and the log is as good. For
+// the same reason nobody can interrupt it. commits.mu is held.
+func (s *Store) writeLog(c *conn) error {
 	if err := s.Halted(); err != nil {
 		return err
 	}
@@ -115,26 +115,26 @@ func (s *Store) writeLog(ctx context.Context, c *conn) error {
 	if free < 2*fi.Size()+checkpointRoom {
 		return &store.Error{Kind: store.DiskFull, Detail: fmt.Sprintf("writing the log into %s: %d KiB are free, %d KiB are wanted", s.in.path, free>>10, (2*fi.Size()+checkpointRoom)>>10)}
 	}
-	if _, err = c.exec(ctx, "CHECKPOINT"); err == nil {
+	if _, err = c.exec(context.Background(), "CHECKPOINT"); err == nil {
 		return s.in.acknowledged.sync()
 	}
 	if busy(err) {
 		return err
 	}
-	return s.halt(classify(ctx, err))
+	return s.halt(classify(context.Background(), err))
 }
 
 // checkpointRoom is what a checkpoint writes beside the rows of the log: DuckDB's blocks have 256
 // KiB, and each column of a changed table takes a part of one.
 const checkpointRoom = 4 << 20
 
-// busy tells that a checkpoint could not begin because of a transaction.
+// busy reports whether a checkpoint could not begin because of a transaction.
 func busy(err error) bool {
 	return strings.Contains(err.Error(), "transaction") && store.KindOf(classify(context.Background(), err)) != store.Damaged
 }
 
-// checkpoint writes the log into the file, waiting for a while where transactions or a held file
-// are in its way, and runs then before anything is committed after it.
+// checkpoint writes the log into the file and calls then, with no commit in between. It waits up to
+// checkpointPatience for transactions and for copies of the file that are in its way.
 func (s *Store) checkpoint(ctx context.Context, then func()) error {
 	start := time.Now()
 	for {
@@ -145,7 +145,10 @@ func (s *Store) checkpoint(ctx context.Context, then func()) error {
 			if held = s.holds > 0; held {
 				return nil
 			}
-			err := s.writeLog(ctx, keeper)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			err := s.writeLog(keeper)
 			if err == nil {
 				then()
 			}
@@ -170,18 +173,19 @@ func (s *Store) checkpoint(ctx context.Context, then func()) error {
 // acknowledged counts, in a file beside the data file, the changes that were committed: entries of
 // the version log, whose sum the data file and its log have, too. So a log that is missing or was
 // cut short is noticed at the next opening. The count is written after the commit and before it is
-// acknowledged; the disk gets it with the next checkpoint or when the system likes, which is late
-// enough that it is never ahead of the log.
+// acknowledged; the disk gets it when the file is opened, with each checkpoint, and else when the
+// system likes, which is late enough that it is never ahead of the log.
 type acknowledged struct {
 	file *os.File
 	n    int64
 }
 
-// ErrLost tells that acknowledged changes are in neither the data file nor its log.
+// ErrLost says that acknowledged changes are in neither the data file nor its log.
 var ErrLost = errors.New("store: acknowledged changes are missing")
 
-// openAcknowledged compares the count beside the data file at path with have, which the data file
-// and its log hold. required tells that there must be such a file.
+// openAcknowledged opens the count beside the data file at path. have is the number of changes that
+// the data file and its log hold. It returns ErrLost if the count is higher, or damaged, or missing
+// although required.
 func openAcknowledged(path string, have int64, required bool) (*acknowledged, error) {
 	f, err := os.OpenFile(path+countSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -204,7 +208,8 @@ func openAcknowledged(path string, have int64, required bool) (*acknowledged, er
 	case want > have:
 		err = fmt.Errorf("%w: %s and %s hold %d of %d: the log was removed or cut short", ErrLost, path, path+logSuffix, have, want)
 	default:
-		if err = a.add(0); err == nil {
+		// On disk before anything says that it has to be there.
+		if err = errors.Join(a.add(0), a.sync(), syncDir(path)); err == nil {
 			return a, nil
 		}
 	}
@@ -226,14 +231,28 @@ func (a *acknowledged) add(changes int) error {
 
 func (a *acknowledged) sync() error { return a.file.Sync() }
 
-// Forgive has the next opening of the data file at path take it as it is, whatever was acknowledged
-// before.
+// Forgive sets the count beside the data file at path to 0, durably: the next opening accepts the
+// file as it is.
 func Forgive(path string) error {
-	return os.WriteFile(path+countSuffix, []byte(countLine(0)), 0o600)
+	f, err := os.OpenFile(path+countSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	a := &acknowledged{file: f}
+	return errors.Join(a.add(0), a.sync(), f.Close(), syncDir(path))
 }
 
-// checkCount compares the number of changes that the file holds with that of the acknowledged ones.
-// It runs before anything is written.
+// syncDir has the disk know which files are beside the one at path.
+func syncDir(path string) error {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// checkCount opens the count of acknowledged changes, and refuses a file that holds fewer (ErrLost)
+// or belongs to another directory (store.ErrForeign). Nothing is written to the file before it.
 func (c *conn) checkCount(ctx context.Context, in *instance, directory string) error {
 	rows, err := c.collect(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = $1`, hidden)
 	if err != nil {

@@ -145,6 +145,9 @@ func TestHaltedStore(t *testing.T) {
 	if err := s.Halted(); store.KindOf(err) != store.Halted || store.KindOf(errors.Unwrap(err)) != store.DiskFull {
 		t.Errorf("got %v", err)
 	}
+	if err := s.SetMark(ctx, Mark{1, "later"}); store.KindOf(err) != store.Halted {
+		t.Errorf("a mark: got %v", err)
+	}
 	for what, err := range map[string]error{
 		"a statement": func() error { _, err := c.Write(ctx, []store.TableRef{people}, "DELETE FROM shop.people"); return err }(),
 		"a commit":    other.Commit(ctx),

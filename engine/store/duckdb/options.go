@@ -101,7 +101,7 @@ func (o Options) settings(path string) ([]string, error) {
 // wrongOptimizers are those that DuckDB 1.5 has added. Most of them gave wrong answers in silence
 // in one of its releases, and two do in 1.5.6: row_group_pruner, whose LIMIT counts rows that are
 // deleted, and common_subplan, which takes two arms of a UNION ALL for one (known_faults_test.go).
-// They stay out until a release is known to have them right; nothing is slower than it was in 1.4.
+// They stay out until a release is known to have them right; DuckDB 1.4 had none of them.
 var wrongOptimizers = []string{"common_subplan", "join_elimination", "row_group_pruner", "top_n_window_elimination", "window_self_join"}
 
 // lock is what closes the database to the outside; nothing can be configured after it.

@@ -234,7 +234,7 @@ func (s *Store) Close() error {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
 	s.commits.mu.Lock()
-	err := s.writeLog(context.Background(), s.keeper)
+	err := s.writeLog(s.keeper)
 	s.commits.mu.Unlock()
 	s.keeper.close()
 	s.in.close()

@@ -117,7 +117,7 @@ func (s *Store) logged(n int) {
 		if s.entries.Load() < foldAfter {
 			return nil
 		}
-		err := keeper.fold(context.Background())
+		err := s.commit(nil, func() error { return keeper.fold(context.Background()) })
 		if err == nil {
 			s.entries.Store(0)
 		}

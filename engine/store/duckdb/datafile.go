@@ -12,15 +12,15 @@ import (
 	"scrim/engine/store"
 )
 
-// A message of DuckDB's that tells that a block of the data file is not what was written, or that
-// the file ends before it. Numbers of bytes are all that is taken out of it.
+// Messages of DuckDB's about a damaged block of the data file, and about a file that ends too
+// early. Only positions, in bytes, are taken out of them.
 var (
 	damagedBlock = regexp.MustCompile(`^(?:[A-Za-z]+ Error: |.*: IO Error: )?Corrupt database file: .* in block at location (\d+)`)
 	cutShort     = regexp.MustCompile(`^(?:[A-Za-z]+ Error: |.*: IO Error: )?Could not read enough bytes from file ".*data\.duckdb": attempted to read \d+ bytes from location (\d+)`)
 )
 
-// damagedAt returns at which byte the data file is damaged, by a message of DuckDB's; ok is false
-// where the message is about something else.
+// damagedAt finds the damaged byte of the data file in a message of DuckDB's. ok is false if the
+// message is about something else.
 func damagedAt(msg string) (at int64, ok bool) {
 	for _, form := range []*regexp.Regexp{damagedBlock, cutShort} {
 		if m := form.FindStringSubmatch(msg); m != nil {
@@ -40,8 +40,8 @@ func corrupt(e *store.Error, msg string) bool {
 	return ok
 }
 
-// DamagedAt returns at which byte the data file is damaged, where an error of this package, from
-// opening on, says that it is.
+// DamagedAt returns the byte at which the data file is damaged. ok is false if err, which a
+// function of this package returned, is about something else.
 func DamagedAt(err error) (at int64, ok bool) {
 	var e *store.Error
 	switch {
