@@ -62,7 +62,7 @@ func TestAbsent(t *testing.T) {
 	want("[] [shop.orders shop.regions shop.sales]")
 }
 
-// TestOlder: a file of the version before is read, and told apart until it is raised; one of a
+// TestOlder: a file of the version before is read, and is Older until it is raised; one of a
 // newer program is refused by the program's name, whatever else it has.
 func TestOlder(t *testing.T) {
 	c, path := open(t)

@@ -310,3 +310,15 @@ func save(path, directory, ledger string, s *Snapshot) (header, error) {
 	}
 	return h, nil
 }
+
+// Raise writes the file again in this program's version, with the same policies: programs of before
+// refuse it from then on. Which tables were dropped an older file does not say, so any may be
+// absent.
+func (c *Catalog) Raise() error {
+	return c.change(func(s *Snapshot) (bool, error) {
+		for name := range s.tables {
+			s.leave(name)
+		}
+		return true, nil
+	})
+}

@@ -134,13 +134,13 @@ func (s *Server) HTTPAddr() net.Addr { return s.monitor.Addr() }
 // ContributeAddr returns the address that contributors send reports to over HTTP, nil without one.
 func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
 
-// ErrHalted ends Serve where a commit or a checkpoint of the store failed by the disk, and the disk
-// has room again: the server is to be closed, and its directory opened anew. Until then it refuses
-// what reads or changes tables, and /readyz says why.
+// ErrHalted is what Serve returns after a commit or a checkpoint that the disk failed, once the
+// disk has room: close the server and open its directory anew. Until then the server refuses
+// statements that read or change tables, and /readyz says why.
 var ErrHalted = errors.New("engine: the store does nothing until its directory is opened anew")
 
-// reopens tells whether the store is halted, and may be opened anew now: where the disk was full it
-// has room again. A store that halts is given some time before.
+// reopens reports whether the store is halted, its disk has room, and the server has been up for
+// longer than shortestLife.
 func (s *Server) reopens(up time.Duration) bool {
 	halted := s.store.Halted()
 	if halted == nil {
@@ -262,4 +262,31 @@ func (s *Server) waitForSessions() {
 	case <-time.After(stopTimeout):
 		s.log.Warn().Msg("statements still run; closing anyway")
 	}
+}
+
+// Reloadable lists the fields of a Config that Reload puts into effect.
+var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "MaxUserConnections", "AuthTimeout", "AuditDays"}
+
+// Reload puts the Reloadable fields of c into effect, all of them or, where c has a problem, none:
+// the certificate and its key are read again, connections beyond a lower limit stay until they end.
+// note says for the audit log what has changed.
+func (s *Server) Reload(c Config, note string) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	c = c.withDefaults()
+	// whose certificate it is stays for as long as the server runs
+	if s.certificate.given.Load() == (c.TLSCert != "") {
+		if err := s.certificate.load(c); err != nil {
+			return err
+		}
+	}
+	s.sockets.SetLimits(c.MaxConnections, c.AuthTimeout)
+	s.intake.SetMaxConnections(c.MaxConnections)
+	if err := tellLimits(c); err != nil {
+		return err
+	}
+	s.audit.Keep(c.AuditDays)
+	s.audit.Write(audit.Record{Kind: audit.Reload, Note: note})
+	return nil
 }

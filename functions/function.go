@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"scrim/engine/estimator/covariance"
+	"scrim/engine/estimator/variance"
 )
 
 // Role says what becomes of a function on a protected table.
@@ -177,4 +180,33 @@ func (f *Function) complete(all map[string]*Function) error {
 		}
 	}
 	return nil
+}
+
+// plainSpread is a plain SQL aggregate that is a variance or a standard deviation over rows.
+func plainSpread(name, private, doc string, o variance.Options, aliases ...string) *Function {
+	return &Function{
+		Name: name, Aliases: aliases, Role: Rewritten, Measure: spread(o), Signature: name + "(x)",
+		MinArgs: 1, MaxArgs: 1, Result: Double, Weight: ByRow,
+		DPForm: private, Instead: "DP_VARIANCE(x, 'weight=row') or DP_STDDEV(x, 'weight=row')",
+		Doc: doc, Example: "SELECT " + name + "(amount) FROM orders",
+	}
+}
+
+// two is a private function of two arguments, and plainTwo the aggregate of the SQL standard over
+// rows, which MySQL has not.
+func two(name, args string, s covariance.Statistic, doc, example string) *Function {
+	return &Function{
+		Name: name, Role: Private, Measure: ofTwo(s), Signature: name + "(" + args + " [, options])", Two: true,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByPerson, Options: twoOptions,
+		Doc:     doc + ", the means of the person's rows; 'weight=row' for that over rows. Rows where one of the two is NULL do not count.",
+		Example: "SELECT " + name + "(" + example + ") FROM people",
+	}
+}
+
+func plainTwo(name, args string, s covariance.Statistic, doc, example string) *Function {
+	return &Function{
+		Name: name, Role: Rewritten, Lacking: true, Measure: ofTwo(s), Signature: name + "(" + args + ")", Two: true,
+		MinArgs: 2, MaxArgs: 2, Result: Double, Weight: ByRow, DPForm: "DP_" + name, Instead: "DP_" + name + "(" + args + ", 'weight=row')",
+		Doc: doc + " Rows where one of the two is NULL do not count. Asked together of the same columns they share one release.", Example: "SELECT " + name + "(" + example + ") FROM people",
+	}
 }

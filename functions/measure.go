@@ -1,9 +1,17 @@
 package functions
 
 import (
+	"slices"
+
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/count"
 	"scrim/engine/estimator/covariance"
+	"scrim/engine/estimator/flow"
+	"scrim/engine/estimator/friendly"
 	"scrim/engine/estimator/groups"
+	"scrim/engine/estimator/mean"
+	"scrim/engine/estimator/variance"
+	"scrim/engine/estimator/vector"
 )
 
 // Measure is what a function estimates, with all that the planner asks of it. Functions of one
@@ -65,4 +73,115 @@ type Fused struct {
 	// Estimator makes its mechanism. alone makes the mechanism of column j by itself at a loss ρ,
 	// with answers in steps of the grid.
 	Estimator func(c Call, p estimator.Params, alone func(j int, rho float64) (estimator.Estimator, error)) (estimator.Estimator, error)
+}
+
+// counts are the numbers of rows, of persons, or of distinct values.
+var counts = Measure{
+	Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		switch {
+		case c.Distinct:
+			return flow.New(p, flow.Options{Shape: flow.Distinct, Cap: int64(c.Options.Values), Most: p.MaxRows, Clamp: c.Function.AtLeastZero})
+		case c.Units:
+			return count.NewUnits(p, c.Function.AtLeastZero)
+		}
+		return count.NewRows(p, c.Function.AtLeastZero)
+	},
+	Counts: true,
+	InGroups: func(c Call) groups.Measure {
+		if c.Units {
+			return groups.Persons
+		}
+		return groups.Rows
+	},
+}
+
+// sums are over rows.
+var sums = Measure{
+	Estimator: func(_ Call, p estimator.Params) (estimator.Estimator, error) { return mean.NewSum(p) },
+	Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		return vector.NewSum(c.vectorParams(p))
+	},
+	InGroups: func(Call) groups.Measure { return groups.Sum },
+	Adds:     true,
+}
+
+// means are over persons, or over rows.
+var means = Measure{
+	Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		if c.Options.Weight == ByRow {
+			return mean.NewRowMean(p)
+		}
+		if method := c.method(p); method != "auto" {
+			e, err := c.ofPersons(p, method)
+			return e, c.unanswerable(err)
+		}
+		return mean.NewMean(p)
+	},
+	Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+		switch method := c.method(p); {
+		case method == "friendly":
+			return friendly.NewMean(c.friendlyParams(p))
+		case slices.Contains(ofNumbers, method):
+			return c.ofPersons(p, method)
+		}
+		return vector.NewMean(c.vectorParams(p))
+	},
+	Columns: func(c Call, p estimator.Params) []estimator.Kind {
+		switch {
+		case !slices.Contains([]string{"person", "friendly", "cover"}, c.method(p)):
+		case c.Vectors != nil:
+			return []estimator.Kind{estimator.Vector}
+		case c.Options.Weight == ByPerson:
+			return []estimator.Kind{estimator.Rows, estimator.Sum}
+		}
+		return nil
+	},
+	Averages: true,
+	Weighed:  true,
+	Methods:  true,
+	Slack:    func(c Call) bool { return c.Options.Method == "friendly" || c.Options.Stable },
+	InGroups: func(c Call) groups.Measure {
+		if c.Options.Weight == ByRow {
+			return groups.RowMean
+		}
+		return groups.PersonMean
+	},
+	Fused: &Fused{
+		Options: "method=plan, relative=on",
+		Estimator: func(c Call, p estimator.Params, alone func(int, float64) (estimator.Estimator, error)) (estimator.Estimator, error) {
+			return vector.NewColumns(c.vectorParams(p), alone)
+		},
+	},
+}
+
+// spread is a variance or a standard deviation.
+func spread(o variance.Options) Measure {
+	return Measure{
+		Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			if c.Options.Weight == ByRow {
+				return variance.NewRows(p, o)
+			}
+			return variance.New(p, o)
+		},
+		Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			return vector.NewVariance(c.vectorParams(p), o.Stddev, o.Population)
+		},
+		Weighed:    true,
+		Squares:    true,
+		NotPure:    "Use DP_QUANTILES(x, '[0.25, 0.75]') for the spread, or have a DBA give the table a budget with delta > 0.",
+		BarNumbers: func(dim int) int { return dim * 3 / 2 }, // moments
+	}
+}
+
+// ofTwo is the measure of a statistic of two arguments.
+func ofTwo(s covariance.Statistic) Measure {
+	return Measure{
+		Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
+			return covariance.New(p, c.Statistics, c.Options.Weight == ByRow)
+		},
+		Statistics: []covariance.Statistic{s},
+		Weighed:    true,
+		Squares:    true,
+		NotPure:    "Use DP_QUANTILE of each column, or have a DBA give the table a budget with delta > 0.",
+	}
 }
