@@ -167,7 +167,7 @@ func (l *Ledger) Reused(r Replay) {
 	}
 }
 
-// StoredAnswer is what is told of a stored answer, besides the answer itself.
+// StoredAnswer describes a stored answer, without the answer itself.
 type StoredAnswer struct {
 	ID        uint64    // grows with every answer that is stored
 	At        time.Time // when it was released
@@ -216,7 +216,7 @@ func (s *StoredAnswer) encode() []byte {
 	return codec.AppendBool(b, s.Shared)
 }
 
-// decodeAbout is encode's inverse; false for an answer of which nothing is told.
+// decodeAbout is encode's inverse. ok is false for an answer without a description.
 func decodeAbout(b []byte) (s StoredAnswer, ok bool) {
 	d := codec.NewDecoder(b)
 	if d.Byte() != 1 {

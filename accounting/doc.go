@@ -70,10 +70,10 @@
 // Ledgers of before remarks have none, and are read, verified and continued like others. A program
 // of before remarks refuses a ledger that has one, as it does every kind that it does not know.
 //
-// A record that does not decode, and whose keyed hash is right, is what a newer program wrote. It
-// is refused with [ErrVersion] and not as damage: the remedy of damage is a backup, which forgets
-// what was spent since. The same holds for the sums that are sealed in the place of archived
-// records. A change that makes records mean something else to an earlier program raises the format.
+// If a record does not decode although its keyed hash is right, a newer program wrote it. The
+// ledger is then refused with [ErrVersion], not as damaged: the remedy for damage is a backup, and
+// a backup forgets what was spent since. The sums that replace archived records are treated alike.
+// A change after which an earlier program would misread records must raise the format.
 //
 // Formats 1 and 2 are refused with [ErrVersion]. Format 2 had no key, so that nobody can vouch for
 // what it says; it was never released. Whoever has such a directory goes on with the program that

@@ -30,9 +30,9 @@ func rechained(k chain.Key, change func(id uint64, payload []byte) []byte) func(
 	}
 }
 
-// TestNewerRecords: a record that this program cannot know, in a chain that is intact, is a newer
-// program's. It is never told as damage, whose remedy, a backup, would give spent budget back; with
-// a hash that does not match it is damage as before.
+// TestNewerRecords: an unknown record in an intact chain is refused as a newer program's, never as
+// damage, because the remedy for damage is a backup, which would give spent budget back. An unknown
+// record whose hash does not match is damage.
 func TestNewerRecords(t *testing.T) {
 	from, _ := twenty(t)
 	k, err := readKey(from + KeySuffix)
@@ -90,8 +90,7 @@ func TestNewerSums(t *testing.T) {
 	}), ErrVersion)
 }
 
-// TestNewerFoundLater: what the verification after the start finds of a newer program is told as
-// that.
+// TestNewerFoundLater: the verification after the start tells an unknown record from damage, too.
 func TestNewerFoundLater(t *testing.T) {
 	l, _ := create1(t, newClock("2126-05-01 00:00:00"))
 	l.condemn(&damage{fmt.Errorf("record 3: %w", record.ErrRecord)})

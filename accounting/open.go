@@ -355,7 +355,7 @@ func createMark(path string, k chain.Key, o Options) error {
 	}
 	m, err := readMark(path+MarkSuffix, c)
 	if err == nil && m.ID > 0 {
-		err = fmt.Errorf("%w: %s, of which %s has %d records. %s", ErrMissing, path, path+MarkSuffix, m.ID, repairMissing)
+		err = fmt.Errorf("%w: %s. Its mark %s says that it has %d records. %s", ErrMissing, path, path+MarkSuffix, m.ID, repairMissing)
 	}
 	return err
 }

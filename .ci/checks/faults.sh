@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Serves data directories on small disks that fill, fail, write short, or are left by a killed process, while statements of every kind run,
-# and compares what is there with what was acknowledged. The first argument is the number of rounds: 100 here; 2000 take half an hour on
-# two cores. To repeat a failure, give the printed seed as the second argument.
+# and compares what is there with what was acknowledged. The first argument is the number of rounds: 100 here; 2000 take about 40 minutes
+# on two cores. To repeat a failure, give the printed seed as the second argument.
 set -euo pipefail
 rounds=${1:-100}
 seed=${2:-$(date +%s)}

@@ -29,7 +29,7 @@ func layoutOf(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// TestFormatOfRecords: whoever changes what a record holds sees this fail. A program of before
+// TestFormatOfRecords fails when the contents of a record change. A program of before
 // reads the record otherwise, or not at all. Where it reads it otherwise, chain.Format and
 // chain.ArchivedFormat have to be raised; where it does not know it, as a kind or a field behind
 // the others, it says itself that a newer program wrote it. Then write here what there is now.

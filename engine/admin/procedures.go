@@ -191,8 +191,8 @@ func (a *Admin) call(ctx *sql.Context, p procedure, args []string) (sql.RowIter,
 	})
 }
 
-// noted notes a call in the ledger before it runs, and once more if it was refused. Where the
-// ledger takes no more by then, what the call ended with is told all the same.
+// noted notes a call in the ledger before it runs, and once more if it was refused. If the
+// ledger takes no more by then, the call's own error is returned all the same.
 func (a *Admin) noted(who, name, text string, run func() (sql.RowIter, error)) (sql.RowIter, error) {
 	if err := a.o.Ledger.Note(who, name, text); err != nil {
 		return nil, err

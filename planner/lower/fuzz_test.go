@@ -80,7 +80,7 @@ func TestTotal(t *testing.T) {
 	b := newBinder(t)
 	for form, in := range forms {
 		t.Run(form, func(t *testing.T) {
-			each := map[string]int{"memory": 300, "file": 40, "parquet": 60}[form]
+			each := map[string]int{"memory": 600, "file": 40, "parquet": 60}[form]
 			if testing.Short() {
 				each /= 4
 			}

@@ -18,8 +18,8 @@ type Mark struct {
 }
 
 // markSize is the size of the file, within one sector: id, nanoseconds and hash, then the keyed
-// hash of these, in hexadecimal. Whoever gives the mark another form raises Format: the ledger's
-// format is looked at first, and a mark that does not decode reads as one of an older copy.
+// hash of these, in hexadecimal. A change of this form must raise Format. The ledger's format is
+// checked first; a mark that does not decode would be taken for that of an older copy.
 const markSize = 2*(8+8+2*len(Sum{})) + 1
 
 // Encode returns the text of the mark, authenticated with c's key.
