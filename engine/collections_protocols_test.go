@@ -53,8 +53,8 @@ func TestEveryQuestion(t *testing.T) {
 	}
 	root.refused(1644, "", "SELECT LDP_QUANTILE(report, 1.5) FROM age")
 	root.refused(1644, "", "SELECT LDP_SD(report) FROM age")
-	// A Gaussian of mean 60 and deviation 5, by its quantiles. One collection in fifty does not look
-	// Gaussian (two tests at 1 %) and has no standard error; five in a row are 3e-9.
+	// A Gaussian of mean 60 and deviation 5, by its quantiles. One collection in fifty does not
+	// look Gaussian (two tests at 1 %) and has no standard error; five in a row are 3e-9.
 	var wide []string
 	for n := 0; n < 5 && (wide == nil || wide[1] == "NULL"); n++ {
 		name := fmt.Sprint("wide", n)
