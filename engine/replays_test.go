@@ -323,3 +323,92 @@ func TestReplaysAreListed(t *testing.T) {
 		t.Error("a literal is in dp.ledger or dp.replays")
 	}
 }
+
+// TestReplaysRestOnTheAnswersTheyUse: a statement that compares rows with an answer is a replay as
+// long as that answer is the one that it was compared with, and is charged with the next one, of
+// whichever table that is. So the pair never tells of two states what was asked of one.
+func TestReplaysRestOnTheAnswersTheyUse(t *testing.T) {
+	dir := t.TempDir() + "/data"
+	i := start(t, dir)
+	root := i.root()
+	replayShop(t, root)
+	root.exec(
+		"CREATE TABLE d.a (id INT, x INT)", "INSERT INTO d.a VALUES "+rowsOf(300, func(n int) string { return fmt.Sprintf("(%d,%d)", n, n) }),
+		"CREATE TABLE d.b (id INT, x INT)", "INSERT INTO d.b VALUES "+rowsOf(300, func(n int) string { return fmt.Sprintf("(%d,%d)", n, n%200) }),
+		"CREATE TABLE d.c (id INT, x INT)", "INSERT INTO d.c VALUES "+rowsOf(300, func(n int) string { return fmt.Sprintf("(%d,50)", n) }),
+	)
+	for _, table := range []string{"d.a", "d.b", "d.c"} {
+		root.exec("CALL dp_protect('"+table+"', 'id', 'person')", "CALL dp_set_domain('"+table+"', 'x', '{\"min\": 0, \"max\": 1000}')",
+			"CALL dp_set_budget('"+table+"', '*', 1e6, 1e-5, 'never')", "CALL dp_set_budget('"+table+"', 'default', 1e6, 1e-5, 'never')")
+	}
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("USE d", "SET dp_epsilon = 50")
+	const (
+		inner  = "SELECT AVG(x) FROM b"
+		plain  = "SELECT COUNT(*) FROM a WHERE x > (" + inner + ")"
+		more   = "INSERT INTO d.b VALUES "
+		change = "UPDATE d.towns SET country = CONCAT(country, 'z') WHERE town = "
+	)
+	for name, c := range map[string]struct{ query, change string }{
+		"a value":             {plain, more + "(1000, 999)"},
+		"in an expression":    {"SELECT SUM(x) FROM a WHERE x + 1 > 2 * (SELECT AVG(x) - 5 FROM b WHERE x < 150)", more + "(1001, 140)"},
+		"of a chain":          {"SELECT COUNT(*) FROM a WHERE x > (SELECT AVG(x) FROM b WHERE x > (SELECT AVG(x) FROM c))", "INSERT INTO d.c VALUES (1000, 500)"},
+		"in a CASE":           {"SELECT SUM(CASE WHEN x > (SELECT AVG(x) FROM b WHERE x < 170) THEN 1 ELSE 0 END) FROM a", more + "(1003, 160)"},
+		"each of a group":     {"SELECT COUNT(*) FROM visits v JOIN towns t ON t.town = v.town WHERE v.secs > (SELECT AVG(w.secs) FROM visits w WHERE w.town = t.town)", "INSERT INTO d.visits VALUES (5000, 3, 'a', 30)"},
+		"public rows":         {"SELECT COUNT(*) FROM visits WHERE town IN (SELECT town FROM towns WHERE country = 'x')", change + "'a'"},
+		"a public value":      {"SELECT COUNT(*) FROM visits WHERE town > (SELECT MIN(town) FROM towns WHERE country <> 'y')", change + "'b'"},
+		"a public CTE":        {"WITH p AS (SELECT town FROM towns WHERE country LIKE 'x%') SELECT COUNT(*) FROM visits JOIN p USING (town)", change + "'a'"},
+		"a view":              {"SELECT COUNT(*) FROM seen WHERE x > (SELECT AVG(x) FROM seenb)", more + "(1004, 10)"},
+		"a view of the other": {"SELECT COUNT(*) FROM above", more + "(1005, 20)"},
+	} {
+		if strings.Contains(name, "view") {
+			root.try("CREATE VIEW d.seen AS SELECT x FROM d.a")
+			root.try("CREATE VIEW d.seenb AS SELECT x FROM d.b WHERE x < 130")
+			root.try("CREATE VIEW d.above AS SELECT x FROM d.a WHERE x > (SELECT AVG(x) FROM d.b WHERE x > 3)")
+		}
+		rows, err := ann.try(c.query)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		free(ann, root, fmt.Sprint(rows), c.query)
+		root.exec(c.change)
+		changed := pays(ann, root, c.query)
+		free(ann, root, changed, c.query)
+	}
+
+	// The value alone is charged after the change: what is compared with it is charged then, too.
+	first := pays(ann, root, plain)
+	root.exec(more + rowsOf(500, func(n int) string { return fmt.Sprintf("(%d,900)", 2000+n) }))
+	value := pays(ann, root, inner)
+	second := pays(ann, root, plain)
+	if first == second {
+		t.Errorf("%s above an average that went up to %s, and before", first, value)
+	}
+	free(ann, root, value, inner)
+	free(ann, root, second, plain)
+	if ann.value("SELECT COUNT(*) > 0 FROM dp.replays WHERE tables = 'd.a, d.b'") != "1" {
+		t.Error("dp.replays does not tell that the answer ends by changes of both tables")
+	}
+	for _, now := range []string{"SELECT COUNT(*) FROM people WHERE age > MOD(MICROSECOND(NOW(6)) + @n, 90)", "SELECT COUNT(*) FROM people WHERE age > @m"} {
+		ann.exec("SET @n = 3, @m = 20")
+		pays(ann, root, now)
+		ann.exec("SET @n = 17, @m = 40")
+		pays(ann, root, now)
+	}
+
+	// One table shares its answers, the other does not: each compares with their own value.
+	root.exec("CALL dp_set_defaults('d.a', '{\"dp_share_replays\": true}')")
+	bob := i.analyst(root, "bob", "d")
+	bob.exec("USE d", "SET dp_epsilon = 50")
+	pays(ann, root, inner+" WHERE x < 80")
+	own := pays(ann, root, plain+" AND x < 280")
+	pays(bob, root, plain+" AND x < 280")
+	free(ann, root, own, plain+" AND x < 280")
+	i.end()
+	i = start(t, dir)
+	root, ann = i.root(), i.client("ann", "pw-ann")
+	ann.exec("USE d", "SET dp_epsilon = 50")
+	free(ann, root, own, plain+" AND x < 280")
+	free(ann, root, value, inner)
+}

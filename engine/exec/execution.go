@@ -246,7 +246,7 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	}
 	for i, r := range open {
 		answers[r] = made[i]
-		e.keep(ctx, snap, r, made[i], receipt)
+		e.keep(ctx, snap, r, answers, receipt)
 		e.remember(r, made[i])
 	}
 	return nil

@@ -11,9 +11,12 @@ import (
 	"scrim/planner/plan"
 )
 
-// A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key) and
-// of the versions of every table that the release reads, public ones too. So a change of the data,
-// of a table's definition or of a policy ends its replays, and a restart does not.
+// A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key), of
+// the versions of every table that the release reads, public ones too, and of the released values
+// that its scans take from other answers. So a change of the data, of a table's definition or of a
+// policy ends its replays, a new answer of a subquery ends those of what is compared with it, and a
+// restart does not. With these parts the scans are the same ones on the same rows: the stored answer
+// is one that they have given, and giving it again is post-processing.
 //
 // Where all protected tables of a release share their answers (dp_share_replays), a second entry
 // without a principal in its key leads to the first: an analyst of these tables gets the answer
@@ -35,40 +38,51 @@ type stored struct {
 }
 
 // answerKey digests what decides an answer. Each part is counted, so that no two inputs run
-// together.
-func answerKey(scope, principal string, r *plan.Release, versions []string) []byte {
+// together; how many versions there are follows from the release's key.
+func answerKey(scope, principal string, r *plan.Release, versions, values []string) []byte {
 	h := sha256.New()
-	for _, part := range append([]string{scope, principal, r.Key}, versions...) {
+	for _, part := range slices.Concat([]string{scope, principal, r.Key}, versions, values) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
 	}
 	return h.Sum(nil)
 }
 
-// keys returns the keys under which a release's answer is kept where its tables have the versions:
-// the principal's, then that of all, where there is one.
-func (e *execution) keys(r *plan.Release, versions []string) [][]byte {
-	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions)}
-	if r.Shared {
-		keys = append(keys, answerKey(scopeShared, "", r, versions))
+// keys returns the keys under which a release's answer is kept where its tables have the versions
+// and the releases that it uses have the answers: the principal's, then that of all, where there is
+// one.
+func (e *execution) keys(r *plan.Release, versions []string, answers map[*plan.Release]*answer) ([][]byte, error) {
+	values, err := usedValues(r, answers)
+	if err != nil {
+		return nil, err
 	}
-	return keys
+	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions, values)}
+	if r.Shared {
+		keys = append(keys, answerKey(scopeShared, "", r, versions, values))
+	}
+	return keys, nil
 }
 
 // replays finds the releases whose answer is kept, and the keys under which the others will be if
 // nothing is written meanwhile. The versions are those of now, of one moment for all releases: no
-// protected row is read before the charge.
+// protected row is read before the charge. A release that uses one whose answer is not kept is not
+// found, and has no key yet: that answer is made anew, and another value.
 func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored, missing []string, err error) {
 	versions, err := versionsOf(ctx, e.x.Store, e.statement.Releases)
 	if err != nil {
 		return nil, nil, err
 	}
 	found = map[*plan.Release]stored{}
+	answers := map[*plan.Release]*answer{}
 	for i, r := range e.statement.Releases {
-		keys := e.keys(r, versions[i])
-		used := func(u *plan.Release) bool { _, ok := found[u]; return !ok }
-		// What an answer was made with has to be kept, too: made anew, it would be another value.
-		if f, ok := e.find(keys); ok && !slices.ContainsFunc(r.Uses, used) {
-			found[r] = f
+		if slices.ContainsFunc(r.Uses, func(u *plan.Release) bool { return answers[u] == nil }) {
+			continue
+		}
+		keys, err := e.keys(r, versions[i], answers)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f, ok := e.find(keys); ok {
+			found[r], answers[r] = f, f.answer
 			continue
 		}
 		for _, k := range keys {
@@ -138,24 +152,30 @@ func (e *execution) reused(found map[*plan.Release]stored) {
 	}
 }
 
-// keep stores an answer for replays, under the versions of the snapshot that it was made from.
-// Failing to is no failure of the statement.
-func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, a *answer, receipt accounting.Receipt) {
+// keep stores a release's one of the answers for replays, under the versions of the snapshot that
+// it was made from. Failing to is no failure of the statement.
+func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) {
 	versions, err := snap.Versions(ctx, r.Reads...)
 	if err != nil {
 		e.x.Lost(err)
 		return
 	}
-	b, err := a.encode()
+	keys, err := e.keys(r, versions, answers)
+	if err != nil {
+		e.x.Lost(err)
+		return
+	}
+	b, err := answers[r].encode()
 	if err != nil {
 		e.x.Lost(err)
 		return
 	}
 	about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
-	for _, t := range r.Reads {
-		about.Tables = append(about.Tables, t.String())
+	for _, t := range slices.Concat(r.Reads, reads(r.Uses)) {
+		if !slices.Contains(about.Tables, t.String()) {
+			about.Tables = append(about.Tables, t.String())
+		}
 	}
-	keys := e.keys(r, versions)
 	if err := e.x.Account.KeepAnswer(keys[0], b, about); err != nil {
 		e.x.Lost(err)
 		return

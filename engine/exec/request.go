@@ -84,7 +84,11 @@ func (x *Executor) Paid(ctx *sql.Context, s *plan.Statement) (charge uint64, ver
 	if err != nil {
 		return 0, nil
 	}
-	if f, ok := e.find(e.keys(r, versions)); ok {
+	keys, err := e.keys(r, versions, nil) // it uses no other
+	if err != nil {
+		return 0, nil
+	}
+	if f, ok := e.find(keys); ok {
 		return f.about.Charge, versions
 	}
 	return 0, nil

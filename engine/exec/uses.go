@@ -53,6 +53,22 @@ func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Rele
 	return &out, nil
 }
 
+// usedValues are the released values that a release's scans take, in the order of their places.
+func usedValues(r *plan.Release, answers map[*plan.Release]*answer) (values []string, err error) {
+	with, err := withAnswers(r, answers)
+	if err != nil {
+		return nil, err
+	}
+	for i, sc := range r.Scans {
+		for k, x := range sc.Args {
+			if _, ok := x.(plan.AnswerArg); ok {
+				values = append(values, fmt.Sprintf("%T %[1]v", with.Scans[i].Args[k]))
+			}
+		}
+	}
+	return values, nil
+}
+
 // valueOf is a released value as the store takes it: decimal numbers and moments as texts.
 func valueOf(v any) any {
 	switch v := v.(type) {
