@@ -167,7 +167,7 @@ func TestMoreRowsHelp(t *testing.T) {
 	}
 }
 
-// TestMomentBounds checks the inequalities that accuracy.go uses at many points.
+// TestMomentBounds checks the inequalities that plan.go uses at many points.
 func TestMomentBounds(t *testing.T) {
 	for k := 2.0; k <= 20; k += 1.5 {
 		f := facts{moment: k, root: 1}

@@ -38,7 +38,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkParts measures what cost.go counts, on persons for whom nothing is skipped. ns/part, in
+// BenchmarkParts measures what plan.go counts, on persons for whom nothing is skipped. ns/part, in
 // processor time, is to be compared with the constants; run it with -cpu 1.
 func BenchmarkParts(b *testing.B) {
 	part := func(name string, count float64, work func()) {

@@ -9,10 +9,10 @@
 // mean has score 0.
 //
 //	persons ──▶ mean of each, an integer in 2^-10 steps
-//	        ──▶ range.go    where the cover is too wide: a fullest bucket for every coordinate, ε_1 each   (Algorithm 8)
-//	        ──▶ line.go     projections on 1 or 8 lines, sorted; the score of every position of a line      (Algorithm 5)
+//	        ──▶ mean.go     where the cover is too wide: a fullest bucket for every coordinate, ε_1 each   (Algorithm 8)
+//	        ──▶ score.go    projections on 1 or 8 lines, sorted; the score of every position of a line      (Algorithm 5)
 //	        ──▶ score.go    the score of a candidate, the least of its positions'; how many have which      (Algorithm 6)
-//	        ──▶ draw.go     one candidate, by the weights of the scores, ε_2                                (Algorithm 7)
+//	        ──▶ score.go    one candidate, by the weights of the scores, ε_2                                (Algorithm 7)
 //
 // # Privacy
 //
@@ -26,7 +26,7 @@
 // Sums are of integers, so no order of persons changes them; the floats in a projection are a map
 // of one person's own rows. Candidates, directions, P and the bounds are public, or depend on the
 // coarse step's answer alone. A score s has the integer weight W(s), with W(s) ≤ W(s+1) ≤
-// e^{ε_2/2}·W(s) for every s (draw.go). One person changes each weight by a factor of at most
+// e^{ε_2/2}·W(s) for every s (score.go). One person changes each weight by a factor of at most
 // e^{ε_2/2}, their sum as well, and the probability of a candidate by e^{ε_2} at most. The draw is
 // exact: δ = 0. The coarse step costs ε_1 for a coordinate, and ε = Dim·ε_1 + ε_2 in all [AKM25,
 // Lemma 2.4]. All persons take part in both steps, where Algorithm 8 has two halves of the persons:
@@ -40,7 +40,7 @@
 //
 // It is claimed for independent rows whose k-th central moment is at most σ_k^k in every direction,
 // and at least m rows a person. Then the answer is within α of the mean with probability 90 %. The
-// constants of [AKM25] are hidden in its O-notation; those used here are derived in accuracy.go and
+// constants of [AKM25] are hidden in its O-notation; those used here are derived in plan.go and
 // were tested on samples. Nothing of it bears on privacy. The error of samples is a tenth of α,
 // near that of a clipped mean with Laplace noise about a known centre; it has a bias of a few per
 // cent of α where rows are skewed, as persons in the longer tail take fewer exchanges.

@@ -1,10 +1,14 @@
 package cube
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
@@ -262,4 +266,270 @@ func (c *Cube) mustWeigh(s Set, weights [][]float64) {
 	if at != len(weights) {
 		panic("cube: weights do not fit the dimensions")
 	}
+}
+
+// Dimension is a column with public values.
+type Dimension struct {
+	Name string // for messages
+	Size int    // number of values, at least 1
+	// Ranges says that the values have an order, and that sums over intervals of them are wanted:
+	// the noise along the dimension is such that these have little. See strategy.
+	Ranges bool `json:",omitempty"`
+}
+
+// Marginal is a table that is wanted.
+type Marginal struct {
+	Set    Set
+	Weight float64 // 1e-6 to 1e6: how much the variance of one of its cells counts
+}
+
+// Limits on what is public. A cube of more is refused by New.
+const (
+	MaxDimensions = 16
+	// MaxCells is the number of cells of all residuals together beyond which a cube is refused,
+	// where Params.Cells does not say less. A release holds about CellBytes for each.
+	MaxCells = 1 << 26
+	// CellBytes is the memory for a cell while a cube is made non-negative, which takes more than
+	// its release: residuals as released and as corrected, tables, two arrays of prices, and
+	// copies.
+	CellBytes = 72
+	maxRows   = 1 << 30
+	minWeight = 1e-6
+	maxWeight = 1e6
+)
+
+// Params are the public facts under which a cube is built.
+type Params struct {
+	Dims     []Dimension
+	Workload []Marginal // no set twice
+	Rho      float64    // zCDP of one release of the whole cube
+	Relation estimator.Relation
+	// Rows is 0 where every person has one row at most. Else a person may have any number of rows
+	// in any cells: vectors longer than that of this number of rows in one cell are shortened to
+	// it, lengths being what a vector costs. See Tally.
+	Rows int64
+	// Signed says that a person's entries may be under 0, as in sums of numbers that may be. It is
+	// for persons of several rows alone.
+	Signed bool
+	Cells  int64 // the most cells of all residuals together; 0: MaxCells
+}
+
+// check names the first parameter that is bad.
+func (p Params) check() error {
+	if err := scalar.CheckPure(estimator.Params{Rho: p.Rho, Relation: p.Relation}, false); err != nil {
+		return err
+	}
+	switch {
+	case len(p.Dims) == 0 || len(p.Dims) > MaxDimensions:
+		return fmt.Errorf("cube: want 1 to %d dimensions, have %d", MaxDimensions, len(p.Dims))
+	case len(p.Workload) == 0:
+		return fmt.Errorf("cube: want one marginal or more, have none")
+	case p.Rows < 0 || p.Rows > maxRows:
+		return fmt.Errorf("cube: want 0 to %d rows a person, have %d", maxRows, p.Rows)
+	case p.Signed && p.Rows == 0:
+		return fmt.Errorf("cube: want a number of rows where entries may be under 0")
+	case p.Cells < 0 || p.Cells > MaxCells:
+		return fmt.Errorf("cube: want a limit of 0 to %d cells, have %d", MaxCells, p.Cells)
+	}
+	for _, d := range p.Dims {
+		if d.Size < 1 || d.Size > MaxCells {
+			return fmt.Errorf("cube: want 1 to %d values of %s, have %d", MaxCells, d.Name, d.Size)
+		}
+		if d.Ranges && d.Size > MaxRanges {
+			return fmt.Errorf("cube: want 1 to %d values of %s for ranges, have %d", MaxRanges, d.Name, d.Size)
+		}
+	}
+	return p.checkWorkload()
+}
+
+func (p Params) checkWorkload() error {
+	seen := map[Set]bool{}
+	for _, m := range p.Workload {
+		switch {
+		case m.Set>>len(p.Dims) != 0:
+			return fmt.Errorf("cube: want dimensions under %d, have the set %b", len(p.Dims), m.Set)
+		case seen[m.Set]:
+			return fmt.Errorf("cube: the marginal by (%s) is asked for twice", m.Set.names(p.Dims))
+		case !(m.Weight >= minWeight && m.Weight <= maxWeight):
+			return fmt.Errorf("cube: want a weight of 1e-6 to 1e6 of the marginal by (%s), have %v", m.Set.names(p.Dims), m.Weight)
+		}
+		seen[m.Set] = true
+	}
+	return nil
+}
+
+// Set is a set of dimensions: bit i stands for dimension i. Tables of a set are in row-major order
+// of its dimensions, the last one fastest.
+type Set uint32
+
+// Of returns the set of the dimensions given.
+func Of(dims ...int) Set {
+	s := Set(0)
+	for _, i := range dims {
+		s |= 1 << i
+	}
+	return s
+}
+
+// Has reports whether dimension i is in the set.
+func (s Set) Has(i int) bool { return s>>i&1 == 1 }
+
+// Within reports whether all dimensions of s are in t.
+func (s Set) Within(t Set) bool { return s&^t == 0 }
+
+// Len is the number of dimensions in the set.
+func (s Set) Len() int { return bits.OnesCount32(uint32(s)) }
+
+// Dims yields the dimensions of the set in rising order.
+func (s Set) Dims() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for left := s; left != 0; left &= left - 1 {
+			if !yield(bits.TrailingZeros32(uint32(left))) {
+				return
+			}
+		}
+	}
+}
+
+// Subsets yields all subsets of s, itself first and the empty one last.
+func (s Set) Subsets() iter.Seq[Set] {
+	return func(yield func(Set) bool) {
+		for t := s; yield(t) && t != 0; t = (t - 1) & s {
+		}
+	}
+}
+
+// names lists the dimensions' names, for messages.
+func (s Set) names(dims []Dimension) string {
+	var names []string
+	for i := range s.Dims() {
+		names = append(names, dims[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Ways returns the marginals of one up to ways of d dimensions, each of weight 1; none where d is
+// more than New takes.
+func Ways(d, ways int) []Marginal {
+	var out []Marginal
+	if d > MaxDimensions {
+		return nil
+	}
+	for s := range Of(upTo(d)...).Subsets() {
+		if n := s.Len(); n > 0 && n <= ways {
+			out = append(out, Marginal{s, 1})
+		}
+	}
+	slices.SortFunc(out, func(a, b Marginal) int { return order(a.Set, b.Set) })
+	return out
+}
+
+// order puts sets of fewer dimensions first.
+func order(a, b Set) int { return cmp.Or(cmp.Compare(a.Len(), b.Len()), cmp.Compare(a, b)) }
+
+func upTo(d int) []int {
+	dims := make([]int, d)
+	for i := range dims {
+		dims[i] = i
+	}
+	return dims
+}
+
+// axis is one dimension of a table: cells (o·n + v)·inner + j for outer o, value v and j < inner.
+type axis struct{ outer, n, inner int }
+
+// axis returns dimension i of a table of the set s, which has it.
+func (c *Cube) axis(s Set, i int) axis {
+	below := s & (1<<i - 1)
+	n := c.p.Dims[i].Size
+	return axis{c.Size(below), n, c.Size(s &^ below &^ (1 << i))}
+}
+
+// rows calls f with each row of cells that differ in what comes after the axis alone, and the cells
+// of the table without the axis that it belongs to.
+func rows[T int64 | float64](a axis, table, without []T, f func(row, without []T)) {
+	for o := range a.outer {
+		under := without[o*a.inner : (o+1)*a.inner]
+		for v := o * a.n; v < (o+1)*a.n; v++ {
+			f(table[v*a.inner:(v+1)*a.inner], under)
+		}
+	}
+}
+
+// sum adds up along the axis.
+func sum[T int64 | float64](a axis, table []T) []T {
+	out := make([]T, a.outer*a.inner)
+	rows(a, table, out, func(row, out []T) {
+		for j, x := range row {
+			out[j] += x
+		}
+	})
+	return out
+}
+
+// means are those along the axis.
+func (a axis) means(table []float64) []float64 {
+	m := sum(a, table)
+	for j := range m {
+		m[j] /= float64(a.n)
+	}
+	return m
+}
+
+// add adds to each cell a multiple of that without the axis.
+func (a axis) add(table, without []float64, times float64) {
+	rows(a, table, without, func(row, without []float64) {
+		for j, x := range without {
+			row[j] += times * x
+		}
+	})
+}
+
+// centre takes the means along the axis out of a table.
+func (a axis) centre(table []float64) { a.add(table, a.means(table), -1) }
+
+// centreTimes replaces each x by n·x − sum along the axis, in integers.
+func (a axis) centreTimes(table []int64) {
+	rows(a, table, sum(a, table), func(row, sum []int64) {
+		for j, x := range sum {
+			row[j] = int64(a.n)*row[j] - x
+		}
+	})
+}
+
+// merge returns the table of fixed and free together: of each residual of fixed and a part of free,
+// spread over the rest of free, the sum.
+func (c *Cube) merge(residual func(Set) []float64, fixed, free Set) []float64 {
+	if free == 0 {
+		return append([]float64(nil), residual(fixed)...)
+	}
+	i := first(free)
+	free &^= 1 << i
+	out := c.merge(residual, fixed|1<<i, free)
+	a := c.axis(fixed|free|1<<i, i)
+	a.add(out, c.merge(residual, fixed, free), 1/float64(a.n))
+	return out
+}
+
+// split is the transpose of merge: it hands each residual of fixed and a part of free what a table
+// of weights of both gives it. The table is used up.
+func (c *Cube) split(table []float64, fixed, free Set, to func(Set, []float64)) {
+	if free == 0 {
+		to(fixed, table)
+		return
+	}
+	i := first(free)
+	a := c.axis(fixed|free, i)
+	free &^= 1 << i
+	means := a.means(table)
+	a.add(table, means, -1)
+	c.split(means, fixed, free, to)
+	c.split(table, fixed|1<<i, free, to)
+}
+
+func first(s Set) int {
+	for i := range s.Dims() {
+		return i
+	}
+	return -1
 }

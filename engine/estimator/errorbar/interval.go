@@ -3,6 +3,8 @@ package errorbar
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"scrim/engine/estimator"
 )
 
@@ -137,3 +139,217 @@ func quantile(ranks []estimator.Rank, alpha float64) (lo, hi float64) {
 	}
 	return lo, hi
 }
+
+// point is the two-sided standard normal point: a normal number is beyond it, on either side, with
+// probability alpha.
+func point(alpha float64) float64 { return math.Sqrt2 * math.Erfcinv(min(alpha, 1)) }
+
+// beyond is the y that |E − e| is beyond with probability alpha, for independent E and e of one law
+// and of sizes a and b.
+func beyond(law estimator.Law, alpha, a, b float64) float64 {
+	if law == estimator.Gaussian {
+		return point(alpha) * math.Hypot(a, b)
+	}
+	a, b = max(a, b), min(a, b)
+	lo, hi := 0.0, (a+b)*(math.Log(1/alpha)+2)
+	for range 100 {
+		if y := lo + (hi-lo)/2; tail(y, a, b) > alpha {
+			lo = y
+		} else {
+			hi = y
+		}
+	}
+	return hi
+}
+
+// tail is P[|X + Y| > y] for Laplace variables of scales a ≥ b ≥ 0:
+//
+//	(a²e^{−y/a} − b²e^{−y/b})/(a² − b²)
+//
+// a function that grows with b; near b = a its limit (1 + y/2a)·e^{−y/a} stands for it, from above.
+func tail(y, a, b float64) float64 {
+	switch {
+	case a == 0:
+		return 0
+	case b <= 1e-9*a:
+		return math.Exp(-y / a)
+	case b > 0.999*a:
+		return (1 + y/(2*a)) * math.Exp(-y/a)
+	}
+	u, v := a*a, b*b
+	return (u*math.Exp(-y/a) - v*math.Exp(-y/b)) / (u - v)
+}
+
+// fraction returns the interval of a Fraction: all q with
+//
+//	(Num − q·Den)² ≤ z²·Var(Num − q·Den)
+//
+// which for the exact q is a normal number of mean 0 whatever Den is: Fieller's interval [F54] of
+// two numbers whose noises go together.
+func fraction(f estimator.FractionOf, alpha float64) (lo, hi float64) {
+	z := point(alpha)
+	z *= z
+	a, b, c := f.Den*f.Den-z*f.DenVar, f.Num*f.Den-z*f.Both, f.Num*f.Num-z*f.NumVar
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if a > 0 {
+		root := math.Sqrt(max(0, b*b-a*c))
+		lo, hi = f.Offset+(b-root)/a-f.Cut.Below(alpha), f.Offset+(b+root)/a+f.Cut.Above(alpha)
+	}
+	if f.Square {
+		most := max(lo*lo, hi*hi)
+		if lo <= 0 && hi >= 0 {
+			lo, hi = 0, most
+		} else {
+			lo, hi = min(lo*lo, hi*hi), most
+		}
+	}
+	return max(lo, f.Low), min(hi, f.High)
+}
+
+// nearShare is the share of the risk that is left to n̂.
+const nearShare = 0.1
+
+// Radius returns R such that the ℓ2 distance of the values from the exact ones is at most R with a
+// probability of level at least; NaN where it is not known, +Inf where it has no bound.
+//
+// With N_j the noise of the numerators over n̂ and r the exact values about their centre,
+//
+//	‖error‖ ≤ ‖N‖ + |e|/n̂·‖r‖     ‖r‖ ≤ ‖released r‖ + ‖error‖
+//
+// ‖N‖ from length or, where the N_j are not independent, from tied.
+func Radius(e estimator.Estimate, level float64) float64 {
+	x := e.Error
+	if x == nil || e.Status != estimator.OK || x.Form != estimator.Quotient || x.Law != estimator.Gaussian {
+		return math.NaN()
+	}
+	alpha, b, most := 1-level, 0.0, 1
+	for i, s := range e.StdErr {
+		if math.IsNaN(s) || math.IsNaN(e.Values[i]) {
+			return math.NaN()
+		}
+		b = max(b, estimator.Entry(x.Under, i))
+	}
+	if len(x.Under) > 1 {
+		most = len(x.Under) // each value has a number of its own
+	}
+	share, near := alpha, 0.0
+	if b > 0 {
+		share, near = (1-nearShare)*alpha, point(nearShare*alpha/float64(most))
+	}
+	long := length
+	if x.Tied {
+		long = tied
+	}
+	if near*b >= 1 {
+		return math.Inf(1)
+	}
+	return moved(e) + (long(e.StdErr, share)+near*x.Shift)/(1-near*b)
+}
+
+// moved is how far the values shown are from the raw ones.
+func moved(e estimator.Estimate) float64 {
+	sum := 0.0
+	for i, v := range e.Error.Raw {
+		d := v - e.Values[i]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+// length is a number that the length of a vector of independent normal numbers of these deviations
+// is beyond with probability alpha at most: the least of two such numbers,
+//
+//	max s·√χ²_d(1 − α)                                    exact where all are alike
+//	√(min_t (ln(1/α) − ½·Σ ln(1 − 2t·s_j²))/t)            Chernoff's bound, near where many are of one size
+func length(s []float64, alpha float64) float64 {
+	most := 0.0
+	for _, v := range s {
+		most = max(most, v)
+	}
+	if most == 0 || math.IsInf(most, 0) {
+		return most
+	}
+	alike := distuv.ChiSquared{K: float64(len(s))}.Quantile(1 - alpha)
+	bound := func(t float64) float64 { // t in units of 1/(2 max s²)
+		sum := math.Log(1 / alpha)
+		for _, v := range s {
+			v /= most
+			sum -= math.Log1p(-t*v*v) / 2
+		}
+		return 2 * sum / t
+	}
+	lo, hi := 1e-6, 1-1e-9
+	for range 60 { // the bound has one valley: t·bound is convex
+		a, b := lo+(hi-lo)/3, hi-(hi-lo)/3
+		if bound(a) < bound(b) {
+			hi = b
+		} else {
+			lo = a
+		}
+	}
+	return most * math.Sqrt(min(alike, bound(hi)))
+}
+
+// mostTied is the largest risk for which, of all Gaussian vectors of one expected squared length,
+// the one along a line is the longest [SB03].
+const mostTied = 0.215
+
+// tied is length for any dependence.
+func tied(s []float64, alpha float64) float64 {
+	sum := 0.0
+	for _, v := range s {
+		sum += v * v
+	}
+	return point(min(alpha, mostTied)) * math.Sqrt(sum)
+}
+
+// Shares of the risk of a variance's interval: of the linear part, and of what is plausible for the
+// first moment, the second and n̂.
+const (
+	linearShare    = 0.85
+	plausibleShare = 0.05
+)
+
+// variance returns the interval of a Variance.
+//
+// With the exact moments m and s, V = s + h − m², and the released M = m + (E₁ − m·e)/n̂ and S = s
+// + (E₂ − s·e)/n̂, exactly,
+//
+//	V = (S + h − M²) − L + ((E₁ − m·e)/n̂)²     n̂·L = E₂ − 2m·E₁ − (s − 2m²)·e
+//
+// L is a sum of independent noises whose standard deviation depends on m and s: the largest for any
+// that are plausible is taken. The square is at least 0, and at most that of the plausible error of
+// M. What a clip may take away, as a variance, makes both ends wider.
+func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
+	q := x.Moments
+	first, second := estimator.Entry(q.First, i), estimator.Entry(q.Second, i)
+	s1, s2, g := estimator.Entry(q.Noise, i), estimator.Entry(q.Noise2, i), estimator.Entry(x.Under, i)
+	risk := plausibleShare * alpha
+	mLo, mHi := -above(estimator.Gaussian, risk, s1, g, -first, 0), above(estimator.Gaussian, risk, s1, g, first, 0)
+	sLo, sHi := -above(estimator.Gaussian, risk, s2, g, -second, 0), above(estimator.Gaussian, risk, s2, g, second, 0)
+	if math.IsInf(mHi-mLo, 0) || math.IsInf(sHi-sLo, 0) {
+		return 0, math.Inf(1)
+	}
+	most := max(mHi, -mLo)
+	least := max(0, mLo, -mHi)
+	moves := max(sHi-2*least*least, 2*most*most-sLo) // |s − 2m²|
+	deviation := math.Hypot(math.Hypot(s2, 2*most*s1), g*moves)
+	v, w := second+estimator.Entry(q.Offset, i)-first*first, point(linearShare*alpha)*deviation
+	off := max(mHi-first, first-mLo)
+	lo, hi = max(0, v-w), max(0, v+w+off*off)
+	if q.Count > 0 {
+		n := point(risk) * g * q.Count
+		lo, hi = lo*sample(q.Count+n), hi*sample(q.Count-n)
+	}
+	if len(x.Cut) > 0 {
+		cut := x.Cut[min(i, len(x.Cut)-1)]
+		lo, hi = max(0, lo-cut.Below(alpha)), hi+cut.Above(alpha)
+	}
+	if q.Root {
+		return math.Sqrt(lo), math.Sqrt(hi)
+	}
+	return lo, hi
+}
+
+// sample is n/(n−1), of two persons at least.
+func sample(n float64) float64 { n = max(n, 2); return n / (n - 1) }

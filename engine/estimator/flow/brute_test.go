@@ -16,7 +16,7 @@ type world struct {
 	most          int
 }
 
-// worlds are small enough to look at every graph, and large enough for every bound of shape.go to
+// worlds are small enough to look at every graph, and large enough for every bound of flow.go to
 // be reached.
 func worlds() []world {
 	grid := func(l, r int) (slots [][2]uint32) {
@@ -116,7 +116,7 @@ func see(q *profile, candidates int) seen {
 	return s
 }
 
-// worst is how far neighbours are apart in a world, of what the bounds of shape.go are about.
+// worst is how far neighbours are apart in a world, of what the bounds of flow.go are about.
 type worst struct {
 	fallen, risen      float64 // of Q over τ when a person comes
 	exchanged          float64 // the same for an exchange

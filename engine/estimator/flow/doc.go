@@ -8,12 +8,10 @@
 // share it with. Q(τ) is a largest flow, and taking a person out lowers it by at most τ, whoever
 // else is there (docs/proofs/flow.md).
 //
-//	network.go, augment.go   the flow, for ascending caps
-//	shape.go, curve.go       Q by shape: two entities, one entity twice, values, one entity
-//	caps.go, profile.go      the public caps, and Q at them
-//	choice.go, tail.go       the private choice of a cap; what is beyond it
-//	flow.go                  the estimator
-//	mean.go                  means, of two of them
+//	network.go   the flow, for ascending caps
+//	flow.go      the estimator; Q by shape: two entities, one entity twice, values, one entity
+//	choice.go    the public caps, the private choice of one, and what is beyond it
+//	mean.go      means, of two of them
 //
 // # Loss
 //

@@ -2,12 +2,10 @@
 // persons who are near to too few others are left out [TCK22], the rest are averaged, and the noise
 // has the shape of the coordinates' spreads [DJY24].
 //
-//	persons.go                 number of persons, or a secret sample of them
-//	declared.go, learn.go      weights and the distance of friends, from declared spreads or from matched pairs
-//	metric.go, friends.go      who is whose friend, in all pairs
-//	core.go                    Core: who is kept, how many at least, and how far one person moves their mean
-//	average.go                 that mean, with noise
-//	mean.go                    the estimator, NewMean
+//	mean.go     the estimator, NewMean: number of persons, or a secret sample of them
+//	learn.go    weights and the distance of friends, from matched pairs; mean.go has declared ones
+//	metric.go   the distance of two persons, and the mean of those who are kept, with noise
+//	core.go     who is whose friend, in all pairs; who is kept, how far one moves the mean
 //
 // The loss has slack: what runs is within a total-variation distance of a ρ-zCDP mechanism, on each
 // of two neighbours (privacy.Loss.DeltaTV). The proof for both neighbour relations is

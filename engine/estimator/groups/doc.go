@@ -2,15 +2,15 @@
 // person is one sparse vector over groups and aggregates, clipped as a whole, instead of being left
 // out of groups beyond a bound.
 //
-//	prepared   each person's entries brought into their public ranges, means centred        layout.go
-//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   firstpass.go, sample.go
-//	measured   in one reading of all persons: the sum as it is, and each column's squares   passes.go
-//	shape      of the noise, by the groups' shares of persons' vectors                      shape.go
-//	radius     of the weighted norm, from one noisy histogram                               radius.go, tail.go
-//	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, noise.go
+//	prepared   each person's entries brought into their public ranges, means centred        groups.go
+//	looks      centre and spread of means, the scale of each aggregate, by noisy searches   firstpass.go
+//	measured   in one reading of all persons: the sum as it is, and each column's squares   firstpass.go
+//	shape      of the noise, by the groups' shares of persons' vectors                      means.go
+//	radius     of the weighted norm, from one noisy histogram                               radius.go
+//	sum        the clipped vectors added up, with noise on every coordinate                 groups.go, plan.go
 //	plan       of many groups: noise shaped by a first sum                                  plan.go
-//	answers    counts and sums as they come, means as ratios that lean on one another      answers.go, means.go, common.go
-//	rest       what is told of too few persons: without means, then without sums           rest.go
+//	answers    counts and sums as they come, means as ratios that lean on one another      groups.go, means.go, common.go
+//	rest       what is told of too few persons: without means, then without sums           common.go
 //
 // # Why one vector
 //

@@ -1,7 +1,9 @@
 package groups
 
 import (
+	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"scrim/accounting/privacy"
@@ -46,7 +48,7 @@ type release struct {
 //	centre   8 %     of each mean: the median of the persons' means
 //	κ        3 %     of each mean: how far a row is from the centre
 //	scale    3 %     of each aggregate, where there are several: the radius that it would have alone
-//	profile  2 %     from 4 to 255 groups: how much there is in each, for the shape of the noise (shape.go)
+//	profile  2 %     from 4 to 255 groups: how much there is in each, for the shape of the noise (means.go)
 //	norms    3–15 %  histogram of ‖y‖_w for C, the radius of least error (cost)
 //	sum      the rest; from 256 groups on in two, with another histogram between them (plan.go)
 //
@@ -59,7 +61,7 @@ type release struct {
 // the account takes all of them for.
 //
 // The searches of many aggregates together get no more than 20, 10 and 10 %. Of many persons,
-// centres, κ and the profile are those of a secret sample (sample.go). A column's weight is
+// centres, κ and the profile are those of a secret sample (firstpass.go). A column's weight is
 // 1/scale², so that the aggregates use the allowance C alike, and a mean's number of rows is
 // weighed with κ or more (firstpass.go). The sensitivity of each step is that of one bucket, one
 // rank or one vector a person; the loss of all is Rho, in either relation, and however many groups
@@ -68,7 +70,7 @@ type release struct {
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
 //
 // What the radius is expected to take from a count or a sum is added, and the error says what it
-// may be (lost.go); they may be negative. A mean leans on those of all groups (common.go), and is
+// may be (radius.go); they may be negative. A mean leans on those of all groups (common.go), and is
 // NaN where its noisy number of rows (of persons, for PersonMean) is under 2 standard deviations
 // and no count beside it tells that there are rows, or under 3 where no group has rows enough.
 //
@@ -313,4 +315,373 @@ func (r release) farthestBy(weights []float64) float64 {
 		}
 	}
 	return math.Sqrt(sum) * (1 + 0x1p-20)
+}
+
+// Measure is what is told of each group.
+type Measure uint8
+
+// Measures, with the columns that a person has for each group.
+const (
+	Persons Measure = iota // number of persons: 1
+	Rows                   // number of rows: the person's rows
+	Sum                    // sum over rows: the sum of k(x)
+	RowMean                // mean over rows: the sum of k(x), the number of rows with x
+	// mean of the persons' means in the group: the sum of k(x), the number of rows with x
+	PersonMean
+)
+
+// Columns is the number of a measure's columns.
+func (m Measure) Columns() int {
+	if m.mean() {
+		return 2
+	}
+	return 1
+}
+
+// Kinds lists what a person has for each group.
+func (m Measure) Kinds() []estimator.Kind {
+	switch {
+	case m.count():
+		return []estimator.Kind{estimator.Rows}
+	case m == Sum:
+		return []estimator.Kind{estimator.Sum}
+	}
+	return []estimator.Kind{estimator.Sum, estimator.Rows}
+}
+
+// mean reports whether a measure is a mean.
+func (m Measure) mean() bool { return m == RowMean || m == PersonMean }
+
+// count reports whether a measure is a count, which has no grid.
+func (m Measure) count() bool { return m == Persons || m == Rows }
+
+// Aggregate is one aggregate of all groups.
+type Aggregate struct {
+	Measure      Measure
+	Grid         estimator.Grid // of x
+	Lower, Upper *int64         // declared bounds of a row's x, in steps; both or neither
+}
+
+// Params are the public facts of a release. Its input is a sparse block of Groups·Width entries,
+// Width the number of all columns: entry g·Width + c of a person is column c of group g, the
+// aggregates' columns in order; signed; what is 0 may be left out. Its answer has
+// Groups·len(Aggregates) values: g·len(Aggregates) + a; NaN where a group has too few rows or
+// persons for a mean, and for all sums and means where there are too few persons in all, which
+// leaves the counts, or TooFew where there are none.
+//
+// What breaks a promise is brought into its range, person by person: a number of rows beyond
+// MaxRows, a total beyond bounds. A sum of k(x) without rows is taken for none in a mean; entries
+// out of order or of an index that comes twice are left out.
+type Params struct {
+	Rho        float64
+	Relation   estimator.Relation
+	Groups     int
+	Aggregates []Aggregate
+	MaxGroups  int64 // public bound on the groups of one person; 0: none
+	MaxRows    int64 // public bound on the rows of one person in one group; 0: none
+}
+
+// Width is the number of columns of a group.
+func (p Params) Width() int {
+	w := 0
+	for _, a := range p.Aggregates {
+		w += a.Measure.Columns()
+	}
+	return w
+}
+
+// maxDim bounds Groups·Width: every coordinate gets noise, which takes a microsecond.
+const maxDim = 1 << 22
+
+// check validates the parameters.
+func (p Params) check() error {
+	switch {
+	case len(p.Aggregates) == 0:
+		return fmt.Errorf("groups: want an aggregate")
+	case p.Groups < 0 || p.Groups > maxDim || p.Groups*p.Width() > maxDim:
+		return fmt.Errorf("groups: want at most %d groups times columns, have %d times %d", maxDim, p.Groups, p.Width())
+	case p.MaxGroups < 0 || p.MaxRows < 0:
+		return fmt.Errorf("groups: want bounds >= 0, have %d groups and %d rows", p.MaxGroups, p.MaxRows)
+	}
+	for _, a := range p.Aggregates {
+		if a.Measure > PersonMean {
+			return fmt.Errorf("groups: unknown measure %d", a.Measure)
+		}
+		if err := scalar.Check(p.scalar(a, p.Rho), !a.Measure.count()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scalar are the parameters of an estimator of one number of each person.
+func (p Params) scalar(a Aggregate, rho float64) estimator.Params {
+	out := estimator.Params{Rho: rho, Relation: p.Relation, Grid: a.Grid}
+	if !a.Measure.count() {
+		out.Lower, out.Upper = a.Lower, a.Upper
+	}
+	return out
+}
+
+// answers turns the released sums into the groups' answers.
+func (r release) answers(s released, centres []centring) estimator.Estimate {
+	e := r.blank()
+	e.Error.Cut = make([]estimator.Cut, len(e.Values))
+	for k, p := range r.layout.parts {
+		if p.Measure.mean() {
+			r.means(&e, s, k, centres[k])
+		} else {
+			r.totals(&e, s, k)
+		}
+	}
+	for j, v := range e.Values {
+		if e.StdErr[j] = min(e.StdErr[j], math.MaxFloat64); v == v {
+			e.Values[j] = scalar.Finite(v)
+		}
+		if raw := e.Error.Raw; raw != nil && raw[j] == raw[j] {
+			raw[j] = scalar.Finite(raw[j])
+		}
+	}
+	return e
+}
+
+// totals sets the answers of a part that is a count or a sum.
+func (r release) totals(e *estimator.Estimate, s released, k int) {
+	p := r.layout.parts[k]
+	all := s.all(r.layout.width, p, p.first)
+	if p.Measure == Sum {
+		all = scalar.Scale(p.Grid, all)
+	}
+	for g := range r.p.Groups {
+		at, to := g*r.layout.width+p.first, g*len(r.layout.parts)+k
+		v, d := s.sums[at], s.sigma[at]
+		if p.Measure == Sum {
+			v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
+		}
+		cut := s.lost(p, v, d, all)
+		e.Values[to], e.StdErr[to], e.Error.Cut[to] = v+cut.Added, d, cut
+		if e.Error.Noise != nil {
+			e.Error.Noise[to], e.Error.Raw[to] = d, e.Values[to]
+		}
+	}
+}
+
+// all adds up what a column of a part has in all groups.
+func (s released) all(width int, p part, column int) float64 {
+	sum := 0.0
+	for at := column; at < len(s.sums); at += width {
+		if x := s.sums[at]; p.Measure == Sum && p.total.lo < 0 {
+			sum += math.Abs(x)
+		} else {
+			sum += x
+		}
+	}
+	return max(0, sum)
+}
+
+// blank is an answer of all groups yet to be filled in. Where there are no means, the standard
+// errors are all that is to be told.
+func (r release) blank() estimator.Estimate {
+	n := r.p.Groups * len(r.layout.parts)
+	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n), Error: &estimator.Error{Form: estimator.Quotient}}
+	if slices.ContainsFunc(r.layout.parts, func(p part) bool { return p.Measure.mean() }) {
+		for _, x := range []*[]float64{&e.Error.Noise, &e.Error.Under, &e.Error.Centre, &e.Error.Raw, &e.Error.Common} {
+			*x = make([]float64, n)
+		}
+	}
+	return e
+}
+
+// AllowsForBias implements estimator.Allowing.
+func (release) AllowsForBias() bool { return true }
+
+// Bias implements estimator.Biased.
+func (r release) Bias() string {
+	if r.fixed > 0 {
+		return ""
+	}
+	return "what persons beyond the joint clip lose"
+}
+
+// layout says what the columns of a group are.
+type layout struct {
+	parts   []part
+	width   int
+	dim     int
+	maxRows int64 // of a person in one group
+}
+
+// part is one aggregate in the layout.
+type part struct {
+	Aggregate
+	first int          // its first column
+	means scalar.Means // of a mean's argument
+	total span         // of a sum: the public range of a person's total in one group
+}
+
+// span is a range that holds 0.
+type span struct{ lo, hi int64 }
+
+func (s span) of(x int64) int64 { return min(max(x, s.lo), s.hi) }
+
+// farthest is the largest size of a number in the range.
+func (s span) farthest() int64 { return max(s.hi, -s.lo) }
+
+func newLayout(p Params) layout {
+	l := layout{width: p.Width(), dim: p.Groups * p.Width(), maxRows: estimator.MaxUnits}
+	if p.MaxRows > 0 {
+		l.maxRows = min(p.MaxRows, l.maxRows)
+	}
+	at := 0
+	for _, a := range p.Aggregates {
+		part := part{Aggregate: a, first: at}
+		q := p.scalar(a, p.Rho)
+		switch {
+		case a.Measure.mean():
+			part.means = scalar.NewMeans(q)
+		case a.Measure == Sum:
+			lo, hi := scalar.Range(q)
+			part.total = span{scalar.Times(min(lo, 0), l.maxRows), scalar.Times(max(hi, 0), l.maxRows)}
+		}
+		l.parts = append(l.parts, part)
+		at += a.Measure.Columns()
+	}
+	return l
+}
+
+// nonNegative reports whether no prepared entry can be negative.
+func (l layout) nonNegative() bool {
+	for _, p := range l.parts {
+		if p.Measure.mean() || p.total.lo < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// declared reports whether the bounds of a mean's argument are declared.
+func (p part) declared() bool { return p.Lower != nil }
+
+// rows returns the number of rows of a person in a group, within its public range.
+func (l *layout) rows(m int64) int64 { return min(max(m, 0), l.maxRows) }
+
+// centring says from where the differences of a mean's two columns are measured, and how far they
+// reach.
+type centring struct {
+	centre int64   // in units of the part's means
+	reach  int64   // of one row's difference; 0 where it is not declared
+	kappa  float64 // how far a row's difference reaches about
+	weight float64 // of a row, as a difference: κ or more
+}
+
+// maxDifference bounds the prepared entries, so that sums (block.Exact) have room for them: ±2^60.
+const maxDifference = 1 << 60
+
+// put sets the prepared entries of a part from those of one person in one group.
+//
+//	Persons      1 or 0
+//	Rows         m                within [0, MaxRows]
+//	Sum          T                within its public range
+//	RowMean      T − c·m, m       in units of 2^-Shift steps, the difference within ±κm where bounds are declared
+//	PersonMean   T/m − c, 1       in the same units
+func (l *layout) put(to, x []int64, p *part, c centring) {
+	to, x = to[p.first:], x[p.first:]
+	switch p.Measure {
+	case Persons:
+		to[0] = min(max(x[0], 0), 1)
+	case Rows:
+		to[0] = l.rows(x[0])
+	case Sum:
+		to[0] = p.total.of(x[0])
+	default:
+		to[0], to[1] = 0, 0
+		m := l.rows(x[1])
+		if m == 0 {
+			return
+		}
+		if p.Measure == PersonMean {
+			to[0], to[1] = p.means.Of(m, x[0])-c.centre, 1
+			return
+		}
+		to[0], to[1] = p.difference(m, x[0], c), m
+	}
+}
+
+// difference returns T − c·m within its range.
+func (p *part) difference(m, total int64, c centring) int64 {
+	total = min(max(total, -estimator.MaxUnits), estimator.MaxUnits) << p.means.Shift
+	most := int64(maxDifference)
+	if c.reach > 0 {
+		if over, r := bits.Mul64(uint64(c.reach), uint64(m)); over == 0 && r < maxDifference {
+			most = int64(r)
+		}
+	}
+	over, away := bits.Mul64(uint64(max(c.centre, -c.centre)), uint64(m))
+	if over > 0 || away > 1<<61 {
+		away = 1 << 61
+	}
+	d := total - int64(away)
+	if c.centre < 0 {
+		d = total + int64(away)
+	}
+	return min(max(d, -most), most)
+}
+
+// prepare sets the prepared entries of all columns of one group.
+func (l *layout) prepare(to, x []int64, centres []centring) {
+	for k := range l.parts {
+		l.put(to, x, &l.parts[k], centres[k])
+	}
+}
+
+// groups calls visit for each group of one person, in order, with the columns of the group. x is
+// memory for them: 0 before and after. Entries whose index does not rise are left out, as are those
+// out of range.
+func (l *layout) groups(p block.Person, x []int64, visit func(g int, x []int64)) {
+	if p.Packed != nil {
+		p.EachGroup(p.I, x, visit)
+		clear(x)
+		return
+	}
+	index, values := p.Entries()
+	width, dim := int32(l.width), int32(l.dim)
+	last := int32(-1)
+	for e := 0; e < len(index); {
+		j := index[e]
+		if j <= last || j >= dim {
+			e++
+			continue
+		}
+		group := j / width
+		from := group * width
+		if values != nil && follow(index[e:], from, l.width) {
+			visit(int(group), values[e:e+l.width])
+			last, e = from+width-1, e+l.width
+			continue
+		}
+		for ; e < len(index) && index[e] < from+width; e++ {
+			if j = index[e]; j <= last {
+				continue
+			}
+			last = j
+			if x[j-from] = 1; values != nil {
+				x[j-from] = values[e]
+			}
+		}
+		visit(int(group), x)
+		clear(x)
+	}
+}
+
+// follow reports whether an index begins with from, from + 1, …, n of them.
+func follow(index []int32, from int32, n int) bool {
+	if len(index) < n {
+		return false
+	}
+	for k, j := range index[:n] {
+		if j != from+int32(k) {
+			return false
+		}
+	}
+	return true
 }

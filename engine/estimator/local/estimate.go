@@ -1,6 +1,8 @@
 package local
 
 import (
+	"math"
+
 	"scrim/engine/collect"
 	"scrim/internal/refuse"
 )
@@ -142,3 +144,77 @@ func CheckLevel(conf float64) error {
 	}
 	return nil
 }
+
+// bounded is the estimate of a mean of values in [lo, hi] from one-bit means: lo + (hi−lo)·share.
+// It answers LDP_BIT, and round 2 of LDP_UV2 over its window.
+//
+// Each report has variance A²/4 − (f − 1/2)² in widths of the range for a contributor at f, so the
+// standard error is at most (hi−lo)·A/(2√n). It does not matter how values spread within the range.
+type bounded struct {
+	Only
+	coin   coin
+	lo, hi float64
+}
+
+func decodeBit(p *collect.Params, t *Tally, info Info) (Estimate, error) {
+	info.Covers, info.Omits = coversBoth, omitsBias
+	return bounded{only(info, "LDP_MEAN(report)"), newCoin(&t.parts[0]), p.Declaration.Lo, p.Declaration.Hi}, nil
+}
+
+func (b bounded) Mean() (value, stderr float64, err error) {
+	f, s := b.coin.share()
+	return b.lo + (b.hi-b.lo)*f, (b.hi - b.lo) * s, nil
+}
+
+func (b bounded) Interval(conf float64) (lo, hi float64, err error) {
+	if err := CheckLevel(conf); err != nil {
+		return 0, 0, err
+	}
+	lo, hi = b.coin.interval(conf)
+	return b.lo + (b.hi-b.lo)*lo, b.lo + (b.hi-b.lo)*hi, nil
+}
+
+// coin is binary randomised response: of n reports, ones say 1; each tells the truth with
+// probability keep.
+type coin struct {
+	ones, n float64
+	keep    float64
+}
+
+func newCoin(c *part) coin {
+	counts := c.sum.(*values).counts
+	return coin{float64(counts[1]), float64(counts[0] + counts[1]), probability(c.Keep)}
+}
+
+// scale is A = 1/(2p−1), by which randomisation spreads.
+func (c coin) scale() float64 { return 1 / (2*c.keep - 1) }
+
+// debias returns the unbiased estimate of the share of ones before randomisation, given theirs
+// after it.
+func (c coin) debias(share float64) float64 { return (share-0.5)*c.scale() + 0.5 }
+
+// share returns the estimate of the share of ones before randomisation, and its standard error for
+// contributors who are a sample:
+//
+//	stderr = A·√(y(1−y)/n)
+//
+// y is the share of reported ones, kept within what randomisation leaves possible, [1−p, p]. For
+// contributors who are all of interest it is an upper bound: y(1−y) is concave in each one's own
+// chance of a one.
+func (c coin) share() (value, stderr float64) {
+	y := c.ones / c.n
+	possible := min(max(y, 1-c.keep), c.keep)
+	return c.debias(y), c.scale() * math.Sqrt(possible*(1-possible)/c.n)
+}
+
+// interval returns an interval for the share of ones before randomisation at a level: Wilson's for
+// that of reported ones, which holds for few reports too, without the randomisation.
+func (c coin) interval(conf float64) (lo, hi float64) {
+	z := quantileOf(conf)
+	centre := (c.ones + z*z/2) / (c.n + z*z)
+	half := z / (c.n + z*z) * math.Sqrt(c.ones*(c.n-c.ones)/c.n+z*z/4)
+	return c.debias(centre - half), c.debias(centre + half)
+}
+
+// quantileOf returns the standard normal z of which [−z, z] has probability conf.
+func quantileOf(conf float64) float64 { return math.Sqrt2 * math.Erfinv(conf) }

@@ -8,7 +8,7 @@
 // coordinates add up to ‖Δ‖₂²/(2σ²) [CKS20, Theorem 14]; its variance is at most σ². No float
 // decides anything: variances below 2^102 go through 128-bit integers, where floats only locate a
 // rational that is then known to lie in an interval, and what the interval leaves open is decided
-// by the rational itself (fast.go); larger ones go through big integers (big.go). Rounded normal
+// by the rational itself; larger ones go through big integers (fast.go for both). Rounded normal
 // noise costs the same, and is μ-GDP for μ = Δ/σ beside, which N_Z is not; rounded.go has why.
 //
 // Secure reads ChaCha8 under a key from the operating system and is the only source that a server

@@ -1,9 +1,11 @@
 package noise
 
 import (
+	crand "crypto/rand"
 	"math"
 	"math/big"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // sampler implements Noiser on a source of words. Variances below 2^fastBits go through fixed-size
@@ -103,3 +105,36 @@ func below(b Bits, n uint64) uint64 {
 	}
 	return hi
 }
+
+// Bits is a source of independent uniform 64-bit words.
+type Bits interface{ Uint64() uint64 }
+
+// New returns a Noiser that draws from bits. It is not safe for concurrent use.
+func New(bits Bits) Noiser { return newSampler(bits) }
+
+// Secure returns a Noiser on a ChaCha8 stream with a fresh key from the operating system. It is not
+// safe for concurrent use: give each goroutine its own.
+func Secure() Noiser {
+	var key [32]byte
+	crand.Read(key[:]) // never fails: it ends the program instead
+	return New(rand.NewChaCha8(key))
+}
+
+// Noiser is where every data-dependent number passes on its way out: it adds exact discrete noise
+// to an integer. The server's Noiser draws from the operating system's secure source; tests inject
+// recording or seeded ones. Implementations are safe for concurrent use only if they say so; the
+// engine gives each goroutine its own.
+type Noiser interface {
+	// Gaussian returns v + N_Z(0, sigma2) with sigma2 > 0 an integer [CKS20, Alg. 3].
+	Gaussian(v *big.Int, sigma2 *big.Int) *big.Int
+	// GaussianInt is Gaussian for values and variances that fit: |v| < 2^62, 0 < sigma2. The
+	// result saturates at ±2^63.
+	GaussianInt(v int64, sigma2 Variance) int64
+	// Laplace returns v + Lap_Z(t), P[y] proportional to exp(-|y|/t), t = num/den [CKS20, Alg. 2].
+	Laplace(v *big.Int, num, den *big.Int) *big.Int
+	// Uniform returns uniform random bits, for secret random choices that are not noise.
+	Uniform() uint64
+}
+
+// Variance is a positive integer variance of up to 128 bits.
+type Variance struct{ Hi, Lo uint64 }

@@ -6,11 +6,11 @@
 // have.
 //
 //	persons' means x_i = T_i/m_i (block.Means)
-//	 ├─ n̂     number of persons, noisy or public                                       persons.go
+//	 ├─ n̂     number of persons, noisy or public                                       mean.go
 //	 ├─ m     rows of a person, declared, or a low quantile of what persons have        firstpass.go
 //	 ├─ τ     spread of the means in one direction: declared σ₂/√m, or looked at        firstpass.go
-//	 ├─ c₀    coarse estimate, coordinate by coordinate: Algorithm 1, appendix A.5      coarse.go, stability.go
-//	 ├─ c_t   clip and noise about c_{t−1}, in rounds: Algorithms 2 and 3               clip.go, radii.go
+//	 ├─ c₀    coarse estimate, coordinate by coordinate: Algorithm 1, appendix A.5      coarse.go
+//	 ├─ c_t   clip and noise about c_{t−1}, in rounds: Algorithms 2 and 3               mean.go, radius.go
 //	 ├─ C     last radius: that of Algorithm 4, or what a histogram of distances shows  radius.go
 //	 └─ μ̂     clip and noise about the last centre: Algorithm 4                         mean.go
 //

@@ -1,10 +1,16 @@
 package person
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"math/big"
+	"sync"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/fork"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
@@ -220,4 +226,303 @@ func (m mean) Bias() string {
 		return "that the answer is of a third of the persons"
 	}
 	return "the clip about the centre"
+}
+
+// Stages are how much of the paper's estimator runs.
+type Stages uint8
+
+// Stages, with the names that options use.
+const (
+	// coarse estimate, threaded clip-and-noise, a last clip-and-noise: Algorithm 4 ("full")
+	Full     Stages = iota
+	Threaded        // coarse estimate and Algorithm 3 ("threaded")
+	// coarse estimate and one clip-and-noise: section 3.4 in one dimension, Algorithm 2 in more
+	// ("single")
+	Single
+)
+
+// Split is what stages share.
+type Split uint8
+
+// Splits.
+const (
+	Loss Split = iota // every stage sees all persons, with a share of the loss ("loss")
+	// every stage has a third of the persons, drawn secretly, and the whole loss ("persons")
+	Persons
+)
+
+// Params are the public facts of a person-level mean. Bounds and Grid hold for every coordinate of
+// a row. With Epsilon > 0 the release is ε-DP and Rho is not used: in one dimension, and coordinate
+// by coordinate in more.
+type Params struct {
+	estimator.Params
+	Dim    int     // 1 to 2^20
+	Moment float64 // k >= 2: the k-th central moment of a row is bounded in every direction; 0: 4
+	Radius float64 // R: the mean's coordinates are within ±R, in values; 0: the public range
+	// σ₂: bound on a row's standard deviation in any direction, in values; 0: learnt from the
+	// persons' means
+	Sigma float64
+	// σ_k: bound on the k-th root of a row's k-th central moment in any direction; 0: that of the
+	// normal law with σ₂
+	SigmaK float64
+	Rows   float64 // m: rows of a person; 0: learnt, a low quantile of what persons have
+	// δ > 0: the range is found by a stability histogram (coarse.go), without any bound on it;
+	// 0: without δ
+	Delta  float64
+	Stages Stages
+	Split  Split
+}
+
+const (
+	maxDim        = 1 << 20
+	defaultMoment = 4
+	maxMoment     = 100
+	maxRows       = 1 << 40
+)
+
+// leastEpsilon is the least ε of a coordinate: shares of it are then far above what a pure choice
+// among buckets needs.
+const leastEpsilon = 1e-6
+
+// check validates the parameters and fills in defaults.
+func (p Params) check() (Params, error) {
+	if err := scalar.CheckPure(p.Params, true); err != nil {
+		return p, err
+	}
+	if p.Moment == 0 {
+		p.Moment = defaultMoment
+	}
+	switch {
+	case p.Dim < 1 || p.Dim > maxDim:
+		return p, fmt.Errorf("person: want a dimension from 1 to %d, have %d", maxDim, p.Dim)
+	case !(p.Moment >= 2 && p.Moment <= maxMoment):
+		return p, fmt.Errorf("person: want 2 <= moment <= %d, have %v", maxMoment, p.Moment)
+	case !positive(p.Radius) || !positive(p.Sigma) || !positive(p.SigmaK):
+		return p, errors.New("person: want a finite radius, sigma and sigma_k > 0")
+	case p.Rows != 0 && !(p.Rows >= 1 && p.Rows <= maxRows):
+		return p, fmt.Errorf("person: want 1 <= rows <= 2^40, have %v", p.Rows)
+	case p.Stages > Single || p.Split > Persons:
+		return p, fmt.Errorf("person: unknown stages %d or split %d", p.Stages, p.Split)
+	case p.Delta != 0 && !(p.Delta > 0 && p.Delta <= 0.1):
+		return p, fmt.Errorf("person: want 0 < delta <= 0.1, have %v", p.Delta)
+	case p.Delta > 0 && p.Pure():
+		return p, errors.New("person: a stability histogram has a delta: it is not pure")
+	case p.Pure() && p.Epsilon/float64(p.Dim) < leastEpsilon:
+		return p, fmt.Errorf("person: want epsilon >= %v for each of %d coordinates, have %v for all", leastEpsilon, p.Dim, p.Epsilon)
+	}
+	return p.defaults(), nil
+}
+
+// defaults fills in what follows from other facts. σ₂ ≤ σ_k holds for every law (Jensen's
+// inequality), so the one that is not declared, or not as tight, follows from the other. One row a
+// person is m = 1.
+func (p Params) defaults() Params {
+	if p.SigmaK > 0 && (p.Sigma == 0 || p.Sigma > p.SigmaK) {
+		p.Sigma = p.SigmaK
+	}
+	if p.SigmaK == 0 {
+		p.SigmaK = p.Sigma * normalMoment(p.Moment)
+	}
+	if p.MaxRows == 1 {
+		p.Rows = 1
+	}
+	if p.MaxRows > 0 {
+		p.Rows = min(p.Rows, float64(p.MaxRows))
+	}
+	return p
+}
+
+// positive reports whether x is 0, for undeclared, or positive and of a size that floats can
+// square.
+func positive(x float64) bool { return x == 0 || x > 1e-150 && x < 1e150 }
+
+// normalMoment is the k-th root of the k-th absolute moment of a standard normal:
+// √2·(Γ((k+1)/2)/√π)^(1/k), 3^(1/4) for k = 4.
+func normalMoment(k float64) float64 {
+	g, _ := math.Lgamma((k + 1) / 2)
+	return math.Sqrt2 * math.Exp((g-math.Log(math.Pi)/2)/k)
+}
+
+// loss is the loss of a release: the slack is that of the exponential mechanism's draws, the event
+// that of a stability histogram.
+func (p Params) loss() privacy.Loss {
+	if p.Pure() {
+		return privacy.PureLoss(p.Epsilon)
+	}
+	l := scalar.Loss(p.Rho)
+	if p.Delta > 0 {
+		l.DeltaEvent = p.Delta
+	} else {
+		l.DeltaTV = float64(p.Dim) * choiceSlack
+	}
+	return l
+}
+
+// means returns the persons' means in units, clamped to the public range: a map of one person at a
+// time. What follows needs numbers within ±2^61, which holds then whatever a block has in it.
+func (m mean) means(b *estimator.Block) *estimator.Block {
+	b = block.Means(b, m.shift)
+	if most := int64(estimator.MaxUnits) << m.shift; m.shift > 0 && m.lo <= -most && m.hi >= most {
+		return b // means of several rows are within that
+	}
+	if _, inRange := block.Total(b, m.lo, m.hi); inRange {
+		return b
+	}
+	out := &estimator.Block{Dim: b.Dim, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
+	var all fork.Group
+	for i := range b.Chunks {
+		all.Go(func() {
+			ch := estimator.Chunk{Persons: b.Chunks[i].Persons, Dense: estimator.Make[int64](b.Memory, len(b.Chunks[i].Dense))}
+			for k, v := range b.Chunks[i].Dense {
+				ch.Dense[k] = min(max(v, m.lo), m.hi)
+			}
+			out.Chunks[i] = ch
+		})
+	}
+	all.Wait()
+	return out
+}
+
+// persons is the number of persons: released with sensitivity 1, which holds for one more or less
+// and for one exchanged that comes into or goes out of the group; or public.
+type persons struct {
+	law    law
+	loss   float64
+	public bool
+	gauss  scalar.Persons
+	scale  *big.Rat // of Laplace noise
+}
+
+func newPersons(p Params, loss float64) persons {
+	c := persons{law: p.law(), loss: loss, public: p.Sized}
+	switch {
+	case p.Sized:
+	case p.Pure():
+		c.scale = new(big.Rat).SetFloat64(loss)
+		c.scale.Inv(c.scale)
+	default:
+		c.gauss = scalar.NewPersons(loss)
+	}
+	return c
+}
+
+// release returns a number of at least 1.
+func (c persons) release(n noise.Noiser, count int64) float64 {
+	switch {
+	case c.public:
+		return float64(max(1, count))
+	case c.scale != nil:
+		f, _ := new(big.Float).SetInt(n.Laplace(big.NewInt(count), c.scale.Num(), c.scale.Denom())).Float64()
+		return min(max(1, f), 0x1p60)
+	}
+	return c.gauss.Release(n, count)
+}
+
+// sigma is the standard deviation of the noise, 0 where the number is public.
+func (c persons) sigma() float64 {
+	switch {
+	case c.public:
+		return 0
+	case c.scale != nil:
+		return math.Sqrt2 / c.loss
+	}
+	return c.gauss.Sigma()
+}
+
+// enough is the number of persons that makes the noise at most a fifth of it.
+func (c persons) enough() int64 { return int64(math.Ceil(min(5*c.sigma(), 0x1p50))) }
+
+// steps describes the release: nothing where the number is public.
+func (c persons) steps() []estimator.Step {
+	if c.public {
+		return nil
+	}
+	mechanism, norm := c.law.noisy()
+	return []estimator.Step{c.law.step(estimator.Step{Name: "number of persons", Mechanism: mechanism, Sensitivity: norm + "=1", Queries: 1}, c.loss)}
+}
+
+// clipAndNoise is Clip-and-Noise [AKM25, Algorithm 2] about an integer centre c at a loss: S/n̂
+// with S the noisy sum of the x_i − c, clipped to a radius P, all in units. It returns S/n̂ and the
+// standard deviation of the noise in every coordinate of it.
+//
+//	zCDP   ℓ2 ball; the sum moves by s·P in ℓ2, and each coordinate gets N_Z(0, ⌈(s·P)²·2^48/(2ρ)⌉) in units of 2^-24 [CKS20, Theorem 14]
+//	pure   interval of each coordinate (section 3.4); each sum moves by s·P and gets Lap_Z(s·P·d/ε)
+//
+// s is 1 under add-remove, where a person's vector comes or goes, and 2 under replace-one, where it
+// is exchanged; a person who starts or stops to match under replace-one moves the sum by P at most.
+// The paper divides by a public n and has 2P/n; here the sum is centred, so that it does not move
+// by more when a person comes.
+func (l law) clipAndNoise(n noise.Noiser, b *estimator.Block, centre []int64, radius int64, count, loss float64) (shift []float64, sigma float64) {
+	var sums []*big.Int
+	unit := 1.0 // of the sums
+	if l.pure {
+		sums = clampedSums(b, centre, radius)
+		l.addLaplace(n, sums, radius, loss)
+	} else {
+		sums = block.ClipSum(b, centre, block.Norms(b, centre, nil), float64(radius))
+		l.addGaussian(n, sums, radius, loss)
+		unit = 0x1p-24
+	}
+	shift = make([]float64, b.Dim)
+	for j, s := range sums {
+		f, _ := new(big.Float).SetInt(s).Float64()
+		shift[j] = f * unit / count
+	}
+	return shift, float64(radius) * l.unit(loss) / count
+}
+
+// addGaussian replaces exact sums by noisy ones.
+func (l law) addGaussian(n noise.Noiser, sums []*big.Int, radius int64, loss float64) {
+	moved := scalar.Square(l.relation.Factor() * radius)
+	sigma2 := scalar.Sigma2(moved.Lsh(moved, 2*block.ClipBits), 1, loss)
+	for j, s := range sums {
+		sums[j] = n.Gaussian(s, sigma2)
+	}
+}
+
+// addLaplace is addGaussian for a pure law. The scale is exact.
+func (l law) addLaplace(n noise.Noiser, sums []*big.Int, radius int64, loss float64) {
+	moved := big.NewInt(l.relation.Factor() * radius)
+	t := laplaceScale(moved.Mul(moved, big.NewInt(int64(l.dim))), loss)
+	for j, s := range sums {
+		sums[j] = n.Laplace(s, t.Num(), t.Denom())
+	}
+}
+
+// clampedSums returns Σ_i min(max(x_ij − c_j, −P), P), exactly. Entries and centre are within
+// ±2^60, P is at most 2^61.
+func clampedSums(b *estimator.Block, centre []int64, radius int64) []*big.Int {
+	sums := make([]*big.Int, b.Dim)
+	for j := range sums {
+		sums[j] = new(big.Int)
+	}
+	var all fork.Group
+	var mu sync.Mutex
+	for i := range b.Chunks {
+		all.Go(func() {
+			own := make([]scalar.Sum, b.Dim)
+			for x := b.Chunks[i].Dense; len(x) > 0; x = x[b.Dim:] {
+				for j, v := range x[:b.Dim] {
+					own[j].Add(min(max(v-centre[j], -radius), radius))
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for j, s := range own {
+				sums[j].Add(sums[j], s.Big())
+			}
+		})
+	}
+	all.Wait()
+	return sums
+}
+
+// moved returns a centre moved by a released shift, rounded to units and kept within the public
+// range.
+func moved(centre []int64, shift []float64, lo, hi int64) []int64 {
+	out := make([]int64, len(centre))
+	for j, c := range centre {
+		out[j] = int64(math.RoundToEven(min(max(float64(c)+shift[j], float64(lo)), float64(hi))))
+	}
+	return out
 }

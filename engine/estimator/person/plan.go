@@ -1,6 +1,13 @@
 package person
 
-import "math"
+import (
+	"math"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/firstpass"
+	"scrim/engine/estimator/noise"
+)
 
 // How the loss after the number of persons is shared. The looks take what makes them clear
 // (lookShare); of the rest every stage before the last takes what it needs with the persons at
@@ -155,4 +162,134 @@ func (m mean) needs() int64 {
 		}
 	}
 	return lo
+}
+
+// batch is the persons of one stage, and the number of them as it follows from released numbers.
+type batch struct {
+	*estimator.Block
+	count float64
+}
+
+// batches returns the persons of the coarse estimate, of the threaded rounds and of the last
+// clip-and-noise.
+//
+// With Split Loss all three have everybody. With Persons everyone is put into one of three by a
+// coin of three sides of their own, from the Noiser's secret bits; each stage is run on its third
+// at the whole loss ρ' that is left. The paper takes thirds of a public list.
+//
+// Loss of Persons: ρ', in either relation, as thirds are disjoint parts by coins (firstpass.Coins).
+// Thirds by a hash of the person's name would not do under replace-one: a new name may be in
+// another third, and two stages are touched.
+//
+// n̂/3 stands for the number of persons in a third. It is off by √(2/n) of it, which only moves the
+// answer by that share of a shift about a centre, and is in the standard error.
+func (m mean) batches(n noise.Noiser, b *estimator.Block, count float64) [3]batch {
+	if m.p.Split == Loss {
+		return [3]batch{{b, count}, {b, count}, {b, count}}
+	}
+	var out [3]batch
+	coins := firstpass.Toss(n, b.Memory, b.Persons())
+	for s := range out {
+		out[s] = batch{block.Sample(b, coins.Part(b.Memory, s, len(out))), count / 3}
+	}
+	return out
+}
+
+// sampled returns the persons that a coarse estimate looks at: all, or about size of them where
+// that is less than half, by coins whose sides follow from released numbers only (firstpass.Coins).
+// It saves the sorting of columns whose fullest bucket a part of them shows.
+func sampled(n noise.Noiser, b batch, size float64) batch {
+	sides := firstpass.Sides(size, b.count)
+	if sides == firstpass.CoinSides {
+		return b
+	}
+	kept := firstpass.Toss(n, b.Memory, b.Persons()).Keep(b.Memory, sides)
+	return batch{block.Sample(b.Block, kept), b.count * float64(sides) / firstpass.CoinSides}
+}
+
+// steps describes the steps after the number of persons, as planned for the least number of them.
+// With more persons the steps before the last sum take less of the loss. With Split Persons the
+// stages have the loss of one of them, the last, since a person is in one.
+func (m mean) steps() []estimator.Step {
+	count := float64(m.needs())
+	out, stage := m.looks(count), count
+	left := budget{m.core, 1}
+	left.take(m.rowsShare(count))
+	left.take(m.spreadShare(count))
+	if m.p.Split == Persons {
+		stage = count / 3
+	}
+	p := m.plan(m.widest(), stage, left.rest())
+	out = append(out, m.stage(m.choice(), p.coarse, false))
+	if len(p.rounds) > 0 {
+		sum := 0.0
+		for _, r := range p.rounds {
+			sum += r
+		}
+		out = append(out, m.stage(m.sum("clipped sums for a centre", len(p.rounds)), sum, false))
+	}
+	if p.norms > 0 {
+		mechanism, norm := m.law.noisy()
+		buckets := m.radiusOctaves(m.paperRadius(m.widest(), stage, p.last)).Buckets
+		out = append(out, m.stage(estimator.Step{Name: "clip radius", Mechanism: mechanism, Use: "histogram", Sensitivity: norm + m.law.moves(false), Queries: buckets}, p.norms, true))
+	}
+	return append(out, m.stage(m.sum("clipped sum", 1), p.last, true))
+}
+
+// looks describes the histograms.
+func (m mean) looks(count float64) (out []estimator.Step) {
+	mechanism, norm := m.law.noisy()
+	add := func(name string, share float64, buckets int, groups bool) {
+		if share > 0 {
+			s := estimator.Step{Name: name, Mechanism: mechanism, Use: "histogram", Sensitivity: norm + m.law.moves(groups), Queries: buckets}
+			out = append(out, m.law.step(s, (&budget{m.core, 1}).take(share)))
+		}
+	}
+	add("rows of a person", m.rowsShare(count), m.rowOctaves().Buckets, false)
+	add("spread", m.spreadShare(count), m.distanceOctaves().Buckets, true)
+	return out
+}
+
+// stage puts the loss of a stage into its description.
+func (m mean) stage(s estimator.Step, loss float64, last bool) estimator.Step {
+	if m.p.Split == Persons {
+		s.Sensitivity += ", of a third of the persons"
+		if !last {
+			return s
+		}
+	}
+	return m.law.step(s, loss)
+}
+
+// choice describes the coarse estimate.
+func (m mean) choice() estimator.Step {
+	s := estimator.Step{Name: "coarse estimate", Mechanism: estimator.Exponential, Sensitivity: "range=1", Queries: m.p.Dim}
+	if m.law.relation == estimator.ReplaceOne {
+		s.Sensitivity = "range=2"
+	}
+	if m.p.Delta > 0 {
+		s.Mechanism, s.Use, s.Sensitivity = estimator.DiscreteGaussian, "threshold", "l2"+m.law.moves(false)
+	}
+	return s
+}
+
+// sum describes clip-and-noise, a number of times.
+func (m mean) sum(name string, times int) estimator.Step {
+	mechanism, norm := m.law.noisy()
+	s := estimator.Step{Name: name, Mechanism: mechanism, Sensitivity: norm + "=C", Queries: times * m.p.Dim}
+	if m.law.relation == estimator.ReplaceOne {
+		s.Sensitivity = norm + "=2C"
+	}
+	return s
+}
+
+// moves is how far one person, or one group, moves a histogram, in the norm of the law.
+func (l law) moves(groups bool) string {
+	switch {
+	case !groups && l.relation == estimator.AddRemove:
+		return "=1"
+	case l.pure:
+		return "=2"
+	}
+	return "=√2"
 }

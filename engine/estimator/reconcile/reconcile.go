@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -230,4 +231,177 @@ func (f *forest) place(v int, shown float64, out []Result) {
 	for i, x := range share(shown, parts, f.nodes[v].Digits) {
 		f.place(under[i], x, out)
 	}
+}
+
+// risks are those at which what clips take away is carried along, in falling order.
+var risks = [...]float64{0.9, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 1e-4, 1e-6, 1e-9}
+
+type ends [len(risks)]float64
+
+// guess is a linear combination of released numbers that estimates one exact number.
+type guess struct {
+	value    float64
+	variance float64 // of noise, as it is weighed
+	// root mean square of what clips take away, about what was added; of a sum, of all together
+	cut   float64
+	noise float64 // variance of the noise in it
+	added float64 // of what was added for clips
+	// how far the exact number may be above value − added, and under it, for what clips take away
+	above, under *ends
+}
+
+// total is what a guess is weighed by. What clips take away is taken to be large together: a person
+// with many rows is cut in many groups.
+func (g guess) total() float64 { return g.variance + g.cut*g.cut }
+
+// times multiplies by a factor that is not negative.
+func (g guess) times(a float64) guess {
+	return guess{a * g.value, a * a * g.variance, a * g.cut, a * a * g.noise, a * g.added, g.above.times(a), g.under.times(a)}
+}
+
+// plus is the sum with a guess of another number, made of different released numbers.
+func (g guess) plus(h guess) guess {
+	return guess{g.value + h.value, g.variance + h.variance, g.cut + h.cut, g.noise + h.noise, g.added + h.added, g.above.plus(h.above, 1), g.under.plus(h.under, 1)}
+}
+
+// minus is the difference: what lifts the one lowers the other.
+func (g guess) minus(h guess) guess {
+	return guess{g.value - h.value, g.variance + h.variance, g.cut + h.cut, g.noise + h.noise, g.added - h.added, g.above.plus(h.under, 1), g.under.plus(h.above, 1)}
+}
+
+// without takes one of the guesses that a sum is made of out of it again.
+func (g guess) without(h guess) guess {
+	return guess{g.value - h.value, max(0, g.variance-h.variance), max(0, g.cut-h.cut), max(0, g.noise-h.noise), g.added - h.added, g.above.plus(h.above, -1), g.under.plus(h.under, -1)}
+}
+
+func (e *ends) times(a float64) *ends {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	for k := range out {
+		out[k] *= a
+	}
+	return &out
+}
+
+func (e *ends) plus(h *ends, sign float64) *ends {
+	if e == nil && h == nil {
+		return nil
+	}
+	out := ends{}
+	if e != nil {
+		out = *e
+	}
+	for k := range out {
+		if h != nil {
+			out[k] = max(0, out[k]+sign*h[k])
+		}
+	}
+	return &out
+}
+
+// law is what clips take away as an estimate has it: at each of the risks, and between two of them
+// the larger end.
+func (g guess) law() estimator.Cut {
+	return estimator.Cut{Added: g.added, Up: g.above.parts(), Down: g.under.parts()}
+}
+
+func (e *ends) parts() []estimator.CutPart {
+	if e == nil {
+		return nil
+	}
+	return estimator.CutOf(risks[:], e[:])
+}
+
+// part is one of the numbers that a total is shared among.
+type part struct {
+	value       float64
+	weight      float64 // how far it gives way, beside the others; > 0
+	nonNegative bool
+}
+
+// share returns numbers near the parts that add up to a total. They are those nearest to the parts,
+// by the sum of squares over weights, of which none that may not is under 0; with digits, rounded
+// so that the sum is exact. Where every part may not be under 0 and the total is, all are 0.
+func share(total float64, parts []part, digits int) []float64 {
+	out := project(total, parts)
+	if digits < 0 {
+		return out
+	}
+	unit := math.Pow10(digits)
+	if math.Abs(total)*unit > 1<<52 || slices.ContainsFunc(out, func(x float64) bool { return math.Abs(x)*unit > 1<<52 }) {
+		return out // no lattice that a DOUBLE has
+	}
+	left := math.RoundToEven(total * unit)
+	rest := make([]int, len(out))
+	for i, x := range out {
+		out[i] = math.Floor(x * unit)
+		left -= out[i]
+		rest[i] = i
+		parts[i].value = x*unit - out[i]
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(parts[b].value, parts[a].value) })
+	for ; left > 0; left-- { // fewer than there are parts, but for the rounding of their sum
+		out[rest[0]]++
+		rest = append(rest[1:], rest[0])
+	}
+	for i := len(rest) - 1; left < 0; i = (i + len(rest) - 1) % len(rest) {
+		if at := rest[i]; !parts[at].nonNegative || out[at] > 0 || total < 0 {
+			out[at]--
+			left++
+		}
+	}
+	for i := range out {
+		out[i] /= unit
+	}
+	return out
+}
+
+// project is share before rounding: max(0, x − λw) for the λ at which the sum is right.
+func project(total float64, parts []part) []float64 {
+	at := func(lambda float64) ([]float64, float64) {
+		out, sum := make([]float64, len(parts)), 0.0
+		for i, p := range parts {
+			if out[i] = p.value - lambda*p.weight; p.nonNegative {
+				out[i] = max(out[i], 0)
+			}
+			sum += out[i]
+		}
+		return out, sum
+	}
+	values, weights := 0.0, 0.0
+	for _, p := range parts {
+		values, weights = values+p.value, weights+p.weight
+	}
+	lambda := (values - total) / weights
+	out, sum := at(lambda)
+	// Numbers that are held at 0 leave the others more to give: λ grows, at most as often as there
+	// are parts.
+	for range parts {
+		free := 0.0
+		for i, p := range parts {
+			if !p.nonNegative || out[i] > 0 {
+				free += p.weight
+			}
+		}
+		if free == 0 || sum <= total+1e-12*math.Abs(total) {
+			break
+		}
+		lambda += (sum - total) / free
+		out, sum = at(lambda)
+	}
+	return out
+}
+
+// round brings a number to digits after the point, as far as a DOUBLE has them.
+func round(x float64, digits int) float64 {
+	if digits < 0 {
+		return x
+	}
+	unit := math.Pow10(digits)
+	if math.Abs(x)*unit > 1<<52 {
+		return x
+	}
+	return math.RoundToEven(x*unit) / unit
 }

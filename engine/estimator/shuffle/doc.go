@@ -8,9 +8,9 @@
 // contributors it came from. A round may have several, of different contributors; a tally holds
 // them apart, because what makes a batch impossible can only be seen batch by batch.
 //
-//	SHUF_SUM, SHUF_VEC    sums of shares modulo 2^Bits, a coordinate            sum.go, vector.go
-//	SHUF_HIER             counts of the nodes of a tree                         histogram.go
-//	SHUF_SCM3             trees in rounds 1 and 2, vectors in round 3           publish.go, vector.go
+//	SHUF_SUM, SHUF_VEC    sums of shares modulo 2^Bits, a coordinate
+//	SHUF_HIER             counts of the nodes of a tree
+//	SHUF_SCM3             trees in rounds 1 and 2, vectors in round 3
 //
 // # Guarantee
 //

@@ -1,6 +1,10 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"scrim/internal/refuse"
+)
 
 // fanout is the number of children of a node.
 const fanout = 4
@@ -149,4 +153,140 @@ func (t *Hier) Mean() (value, stderr float64) {
 		g[i] = (float64(i) + 0.5) / float64(len(g))
 	}
 	return t.Linear(g)
+}
+
+// Shares is a tree of the shares of values, which answers in fractions of the range that it is
+// over: *Hier and *Haar.
+type Shares interface {
+	Range(a, b float64) (value, stderr float64)
+	Quantile(q float64) (position float64)
+	Mean() (value, stderr float64)
+}
+
+// Placed answers for the values of a tree over [Lo, Hi], in their own unit. Its mean takes each
+// value for the middle of its leaf. Its numbers follow from reports, which are private already.
+type Placed struct {
+	Shares Shares
+	Lo, Hi float64
+}
+
+// Range returns the share of values from a to b, and its standard error. What lies outside of [Lo,
+// Hi] was reported at its ends. It refuses a range whose ends are not in order, or not numbers.
+func (p Placed) Range(a, b float64) (value, stderr float64, err error) {
+	if !(a <= b) {
+		return 0, 0, refuse.New(refuse.Option, "The range from %v to %v is empty.", a, b)
+	}
+	value, stderr = p.Shares.Range(p.fraction(a), p.fraction(b))
+	return value, stderr, nil
+}
+
+// Quantile returns the value of rank q. It refuses a q outside of [0, 1].
+func (p Placed) Quantile(q float64) (float64, error) {
+	if !(q >= 0 && q <= 1) {
+		return 0, refuse.New(refuse.Option, "The rank has to lie from 0 to 1, not at %v.", q)
+	}
+	return p.Lo + (p.Hi-p.Lo)*p.Shares.Quantile(q), nil
+}
+
+// Mean returns the mean and its standard error.
+func (p Placed) Mean() (value, stderr float64) {
+	value, stderr = p.Shares.Mean()
+	return p.Lo + (p.Hi-p.Lo)*value, (p.Hi - p.Lo) * stderr
+}
+
+func (p Placed) fraction(x float64) float64 { return min(max((x-p.Lo)/(p.Hi-p.Lo), 0), 1) }
+
+// Quantile returns the position that a share q of the contributors is below: in the first leaf
+// where the shares, none of them negative, sum to at least q, by linear interpolation. q is taken
+// within [0, 1].
+func (t *Hier) Quantile(q float64) (position float64) {
+	leaf, inside := t.find(q)
+	return (float64(leaf) + inside) / float64(len(t.leaves))
+}
+
+// Leaf returns the leaf that Quantile's position is in.
+func (t *Hier) Leaf(q float64) int {
+	leaf, _ := t.find(q)
+	return leaf
+}
+
+// find returns the leaf of a quantile and where it is in the leaf, from 0 to 1.
+func (t *Hier) find(q float64) (leaf int, inside float64) {
+	q = min(max(q, 0), 1)
+	for _, y := range t.shares {
+		leaf *= fanout
+		last := leaf + fanout - 1
+		for leaf < last && q > y[leaf] {
+			q -= y[leaf]
+			leaf++
+		}
+		// rounding carried q past the last share
+		for leaf > 0 && leaf%fanout > 0 && y[leaf] == 0 && q > 0 {
+			leaf--
+			q = y[leaf]
+		}
+		q = min(q, y[leaf])
+	}
+	if m := t.shares[len(t.shares)-1][leaf]; m > 0 {
+		inside = q / m
+	}
+	return leaf, inside
+}
+
+// Linear returns Σ g_i·share of leaf i, unbiased, and its standard error. It panics unless there is
+// one weight a leaf.
+func (t *Hier) Linear(g []float64) (value, stderr float64) {
+	for i, x := range t.leaves {
+		value += g[i] * x
+	}
+	variance := 0.0
+	for l, c := range t.weights(g) {
+		variance += t.levels[l].of(c, t.shares[l])
+	}
+	return value, math.Sqrt(variance)
+}
+
+// weights returns by level the weights of the levels' own values in Σ g_i·share of leaf i: the
+// transposes of the pass down and of the pass up, in this order.
+func (t *Hier) weights(g []float64) [][]float64 {
+	if len(g) != len(t.leaves) {
+		panic("tree: weights of leaves")
+	}
+	c := make([][]float64, len(t.levels))
+	// a node's estimate: what it differs by from its siblings' mean
+	for l := len(c) - 1; l >= 0; l-- {
+		mean := make([]float64, len(g)/fanout)
+		c[l] = make([]float64, len(g))
+		for v := range mean {
+			from := fanout * v
+			mean[v] = sum4(g[from:]) / fanout
+			for i := from; i < from+fanout; i++ {
+				c[l][i] = g[i] - mean[v]
+			}
+		}
+		g = mean
+	}
+	for l := 0; l+1 < len(c); l++ { // a part of which is its children's
+		own := t.own[l]
+		for v := range c[l] {
+			below := (1 - own) * c[l][v]
+			c[l][v] *= own
+			for i := fanout * v; i < fanout*(v+1); i++ {
+				c[l+1][i] += below
+			}
+		}
+	}
+	return c
+}
+
+// PrefixError returns the root mean square of the standard errors of the shares below an edge, over
+// all inner edges, or over 63 of them at equal distances where there are more.
+func (t *Hier) PrefixError() float64 {
+	n := min(len(t.leaves), 64)
+	sum := 0.0
+	for i := 1; i < n; i++ {
+		_, s := t.Range(0, float64(i)/float64(n))
+		sum += s * s
+	}
+	return math.Sqrt(sum / float64(n-1))
 }

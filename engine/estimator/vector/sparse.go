@@ -3,6 +3,7 @@ package vector
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
@@ -216,4 +217,234 @@ func (s sparse) shrink(mean, sigma []float64, top float64) []float64 {
 		}
 	}
 	return out
+}
+
+// centreBits is the resolution of a centre: the range of the values is 2^centreBits steps of it at
+// least.
+const centreBits = 20
+
+// plan releases the mean by two stages.
+func (s sparse) plan(n noise.Noiser, r entries, count float64, left *budget) (mean, sigma []float64) {
+	if !s.bounded() {
+		moments, noise := s.squares(n, r, count, left.take(firstShare))
+		q := s.guess(moments, noise)
+		return s.sum(n, r, clipping{unit: 1, weights: s.weights(q), factor2: block.Factor2(s.p.Relation, true)}, count, left.rest())
+	}
+	first := clipping{unit: 1, factor2: block.Factor2(s.p.Relation, true)}
+	before, noisy := s.sum(n, r, first, count, left.take(firstShare))
+	q := s.guess(divided(before, float64(r.top)), divided(noisy, float64(r.top)))
+	second := s.about(q, r.top)
+	mean, sigma = s.sum(n, r, second, count, left.rest())
+	counted := s.count.sigma() / count
+	for j := range mean {
+		// n̂ is one for both: their errors by it add up
+		both := math.Sqrt(math.Abs(mean[j]*before[j])) * counted
+		mean[j], sigma[j] = weighed(mean[j], sigma[j], before[j], noisy[j])
+		sigma[j] = math.Hypot(sigma[j], both/math.Sqrt2)
+	}
+	return mean, sigma
+}
+
+// weighed returns the average of two independent numbers by precision.
+func weighed(x, sx, y, sy float64) (mean, sigma float64) {
+	v, w := sy*sy/(sx*sx+sy*sy), sx*sx/(sx*sx+sy*sy)
+	return v*x + w*y, sx * sy / math.Hypot(sx, sy)
+}
+
+// guess returns the means in [floor, 1] that released ones point to: those of the posterior where
+// there are many. The floor keeps a coordinate whose mean comes out as 0 from a weight that would
+// shorten everyone who is not 0 there. The noise level is the floor without the help of other
+// coordinates, as [ALP24] Lemma 5.3 puts d^(−2/5) there for want of a noise level.
+func (s sparse) guess(mean, sigma []float64) []float64 {
+	q, floor := make([]float64, len(mean)), 2.0
+	copy(q, mean)
+	if s.p.Dim >= shrinkDim {
+		floor = 0.2
+		k := newShrinker(mean, sigma, 1)
+		for j := range q {
+			q[j] = k.mean(mean[j], sigma[j])
+		}
+	}
+	for j := range q {
+		q[j] = min(max(q[j], min(0.5, floor*sigma[j])), 1)
+	}
+	return q
+}
+
+// about returns the ball about the centre that suits means q in units of the range: the means
+// themselves where that makes norms smaller by nearCorner at least, under add-remove; else the next
+// corner of the range.
+func (s sparse) about(q []float64, top int64) clipping {
+	b := clipping{unit: 1, centre: make([]int64, len(q)), factor2: block.Factor2(s.p.Relation, true)}
+	for b.unit*top < 1<<centreBits {
+		b.unit *= 2
+	}
+	at, moments := middles(q)
+	corners, far := corners(q)
+	b.restore = s.p.Relation == estimator.ReplaceOne || radius2(moments, s.weights(moments)) > nearCorner*radius2(far, s.weights(far))
+	if b.restore {
+		at, moments = corners, far
+	}
+	end := float64(b.unit * top)
+	for j, x := range at {
+		b.centre[j] = min(int64(x*end), b.unit*top)
+	}
+	b.weights = s.weights(moments)
+	b.cost = func(rho float64) cost { return s.lostEvenly(b, moments, end, rho) }
+	return b
+}
+
+// nearCorner is how much of the squared radius must be left about the means to prefer the corner,
+// from which lost mass can be restored.
+const nearCorner = 0.9
+
+// middles returns the means and the second moments about them of numbers 0 and 1, half of the least
+// mean at least.
+func middles(q []float64) (at, moments []float64) {
+	moments, floor := make([]float64, len(q)), slices.Min(q)/2
+	for j, x := range q {
+		moments[j] = max(x*(1-x), floor)
+	}
+	return q, moments
+}
+
+// corners returns the ends of the range next to the means, and the second moments about them.
+func corners(q []float64) (at, moments []float64) {
+	at, moments = make([]float64, len(q)), make([]float64, len(q))
+	floor := slices.Min(q) / 2
+	for j, x := range q {
+		if x > 0.5 {
+			at[j] = 1
+		}
+		moments[j] = max(min(x, 1-x), floor)
+	}
+	return at, moments
+}
+
+// radius2 is the mean squared radius of vectors with these moments, times the noise of a unit
+// radius squared in the ℓ1 norm: what the error grows with.
+func radius2(moments, weights []float64) float64 {
+	norm, noise := 0.0, 0.0
+	for j, m := range moments {
+		norm += weights[j] * m
+		noise += 1 / math.Sqrt(weights[j])
+	}
+	return norm * noise * noise
+}
+
+// weights returns σ̄_j^(−4/(p+2)) for second moments.
+func (s sparse) weights(moments []float64) []float64 {
+	mean := 0.0
+	for _, m := range moments {
+		mean += math.Sqrt(m) / float64(len(moments))
+	}
+	w := make([]float64, len(moments))
+	for j, m := range moments {
+		w[j] = math.Pow(math.Sqrt(m)+mean, -4/(s.p.P+2))
+	}
+	return w
+}
+
+// cost is what the error of a sum of clipped vectors is made of, by coordinate: noise in proportion
+// to the radius C, and a bias in proportion to what clipping takes away. Vectors of numbers >= 0
+// are all shortened to the same side, so that the bias does not cancel: in the norm p = 1 it is all
+// of the lost mass, and much less than its worst case in others, since it is spread over the
+// coordinates as the mass is.
+//
+// Per unit of C the rule of [HLY21] Theorem 2, K* persons beyond the radius, equates noise and bias
+// in the ℓ2 norm of the worst case, where all lost parts point the same way. For baskets with a
+// Zipf law of items that is a twelfth of the persons that should be shortened.
+type cost struct {
+	p     float64   // the error's norm
+	noise []float64 // root of the p-th absolute moment of the noise, per unit of C
+	bias  []float64 // per unit of Σ_i (1 − a_i)·‖x_i − c‖_w²
+}
+
+// noiseLeft is the share of the noise that is left after clamping and shrinking, roughly, over the
+// sets that were tried.
+const noiseLeft = 0.7
+
+// of returns the p-th power of the error: E|N(l, s²)|^p is taken as (s_p² + l²)^(p/2), right at
+// both ends.
+func (c cost) of(radius, lost float64) float64 {
+	e := 0.0
+	for j, s := range c.noise {
+		s, l := s*radius, c.bias[j]*lost
+		switch q := s*s + l*l; c.p {
+		case 1:
+			e += math.Sqrt(q)
+		case 2:
+			e += q
+		default:
+			e += math.Pow(q, c.p/2)
+		}
+	}
+	return e
+}
+
+// balanced returns the radius of the least cost, in units of least, by the noisy counts of norms in
+// the same units.
+func balanced(h firstpass.Histogram, noisy []float64, least float64, c cost) float64 {
+	top, ok := h.Top(noisy)
+	if !ok {
+		return h.Edge(float64(top)) // too few persons for any choice
+	}
+	best, lowest := top, math.Inf(1)
+	try := func(i int) {
+		if i < 0 || i > top {
+			return
+		}
+		radius := h.Edge(float64(i))
+		if e := c.of(least*radius, least*least*lost(h, noisy[:top+1], radius)); e < lowest {
+			best, lowest = i, e
+		}
+	}
+	for i := top; i > top-8*h.Per; i -= h.Per / 4 {
+		try(i)
+	}
+	for i, middle := 1-h.Per/4, best; i < h.Per/4; i++ {
+		try(middle + i)
+	}
+	return h.Edge(float64(best))
+}
+
+// lost returns Σ (1 − C/v)·v² over the numbers v > C.
+func lost(h firstpass.Histogram, noisy []float64, radius float64) float64 {
+	sum := 0.0
+	for i, count := range noisy {
+		if v := h.Edge(float64(i) - 0.5); v > radius {
+			sum += count * (v - radius) * v
+		}
+	}
+	return max(0, sum)
+}
+
+// kept returns the share of Σ ‖x_i‖² that is left after clipping, by the noisy counts: 1/4 at
+// least. Vectors of numbers >= 0 lose about that share of each coordinate, so that dividing by it
+// leaves only what heavy persons have in more or less than proportion. The cost still counts all of
+// the loss: the share is a guess.
+func kept(h firstpass.Histogram, noisy []float64, radius float64) float64 {
+	top, ok := h.Top(noisy)
+	all := lost(h, noisy[:top+1], 0)
+	if !ok || !(all > 0) {
+		return 1
+	}
+	return min(max(0.25, 1-lost(h, noisy[:top+1], radius)/all), 1)
+}
+
+// lostEvenly is the cost of a sum in a ball where coordinate j has the second moment
+// moments[j]·end² about the centre and contributes to the lost mass in proportion to it.
+func (s sparse) lostEvenly(b clipping, moments []float64, end, rho float64) cost {
+	c := cost{p: s.p.P, noise: make([]float64, len(moments)), bias: make([]float64, len(moments))}
+	sum := 0.0
+	for j, m := range moments {
+		sum += b.weights[j] * m
+	}
+	g, _ := math.Lgamma((c.p + 1) / 2)
+	moment := math.Sqrt2 * math.Pow(math.Exp(g)/math.Sqrt(math.Pi), 1/c.p)
+	for j, m := range moments {
+		c.noise[j] = noiseLeft * moment * math.Sqrt(float64(b.factor2)/(2*rho*b.weights[j]))
+		c.bias[j] = m / (sum * end)
+	}
+	return c
 }

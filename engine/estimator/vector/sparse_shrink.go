@@ -3,6 +3,12 @@ package vector
 import (
 	"math"
 	"slices"
+
+	"scrim/engine/estimator"
+	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/firstpass"
+	"scrim/engine/estimator/internal/scalar"
+	"scrim/engine/estimator/noise"
 )
 
 // A shrinker improves many noisy numbers at once, after their release, by what they tell of each
@@ -190,4 +196,164 @@ func (s *shrinker) edge(k int) float64 {
 		return s.points[k-1]
 	}
 	return (s.points[k-1] + s.points[k]) / 2
+}
+
+// medianShare is the share of the loss for the centre of the shifted mean.
+const medianShare = 0.25
+
+// medianRounds is the most rounds of the search for a median.
+const medianRounds = 20
+
+// medianAxis returns the finest axis of [0, top] with at most medianRounds rounds. Values 0 and 1
+// have one.
+func medianAxis(top int64) block.Axis {
+	for b := 62; ; b-- {
+		// 2^b cells up to 2^b, as many again for each octave beyond.
+		if octaves := max(0, math.Ilogb(float64(top))-b) + 1; b < medianRounds && octaves<<b <= 1<<medianRounds {
+			return block.NewAxis(0, top, 0, b)
+		}
+	}
+}
+
+// medianSigma2 is the variance of each of the d·T answers 2·#{x ≤ m} − n of a search, which one
+// person moves by 1 when it comes or goes and by 2 when it is exchanged.
+func (s sparse) medianSigma2(axis block.Axis, rho float64) noise.Variance {
+	queries := int64(s.p.Dim) * int64(max(axis.Rounds(), 1))
+	return scalar.SmallSigma2(s.p.Relation.Factor(), queries, rho)
+}
+
+// medians releases a median of every coordinate at loss rho.
+func (s sparse) medians(n noise.Noiser, r entries, rho float64) []int64 {
+	axis := medianAxis(r.top)
+	sigma2, persons := s.medianSigma2(axis, rho), r.Persons()
+	cells := block.Bisect(r.Block, axis, nil, func(_ int, atMost int64) bool {
+		return n.GaussianInt(2*atMost-persons, sigma2) < 0
+	})
+	centre := make([]int64, len(cells))
+	for j, c := range cells {
+		centre[j] = axis.Value(c)
+	}
+	return centre
+}
+
+// medianPersons is the number of persons with which no answer far from the median turns the wrong
+// way, with probability 95 %: there it is n or −n before noise.
+func (s sparse) medianPersons() int64 {
+	axis := medianAxis(s.hi << s.p.shift())
+	answers := float64(s.p.Dim * max(axis.Rounds(), 1))
+	v := s.medianSigma2(axis, s.rho*medianShare)
+	return int64(math.Ceil(scalar.Root(v.Big()) * math.Sqrt2 * math.Erfcinv(2*0.05/answers)))
+}
+
+// needs implements core: the radius should cut off a quarter of the persons at most if all of them
+// count, and a window of the histogram of norms should show.
+func (s sparse) needs() int64 {
+	rho, delta2 := s.rho, float64(firstpass.Delta2(s.p.Relation, false))
+	switch s.method {
+	case Shifted:
+		rho *= 1 - medianShare
+	case Plan:
+		rho *= 1 - firstShare
+	}
+	target := firstpass.TailTarget(s.p.Dim, block.Factor2(s.p.Relation, s.method != Shifted), rho)
+	window := firstpass.FarZ * math.Sqrt(delta2/(2*rho*firstpass.RadiusShare(rho, target, 0, s.p.Relation)))
+	need := max(leastPersons, int64(math.Ceil(4*target)), int64(math.Ceil(2*window)))
+	if s.method == Shifted {
+		need = max(need, s.medianPersons())
+	}
+	return need
+}
+
+// steps implements core. The shares of histogram and sum depend on the number of persons; they are
+// stated together.
+func (s sparse) steps() []estimator.Step {
+	parts := newBudget(s.rho)
+	clipped := func(name string, rho float64) estimator.Step {
+		return estimator.Step{Name: name, Mechanism: estimator.DiscreteGaussian, Sensitivity: "l2=clip", Queries: s.p.Dim, Rho: rho}
+	}
+	switch s.method {
+	case Shifted:
+		axis := medianAxis(s.hi << s.p.shift())
+		return []estimator.Step{
+			{Name: "centre", Mechanism: estimator.DiscreteGaussian, Use: "bisection", Sensitivity: "l2=1", Queries: s.p.Dim * max(axis.Rounds(), 1), Rho: parts.take(medianShare)},
+			clipped("clip and sum", parts.rest()),
+		}
+	case Clipped:
+		return []estimator.Step{clipped("clip and sum", parts.rest())}
+	}
+	return []estimator.Step{clipped("first mean", parts.take(firstShare)), clipped("weighted clip and sum", parts.rest())}
+}
+
+// squares releases the mean of the squares of every coordinate, in units of top², with the standard
+// deviation of its noise, at loss rho: the vector (x_j²)_j of each person is clipped to a radius C
+// that leaves out tailTarget persons.
+//
+// A square of 120 bits times a factor does not fit a word, so each is brought to a lattice that C
+// decides:
+//
+//	y_j = ⌊x_j²·2^-k·min(1, C/N)·(1−2^-40)⌋, N ≥ ‖x²‖₂, C·2^-k ≤ 2^40
+//
+// in floats within one person, whose few roundings 2^-40 covers. Cutting toward 0 makes no
+// coordinate greater, so ‖y‖₂ ≤ C·2^-k; and y ≥ 0, so that factor2 is that of vectors in one
+// orthant. The sums of y are integers.
+func (s sparse) squares(n noise.Noiser, r entries, count, rho float64) (mean, sigma []float64) {
+	part := newBudget(rho)
+	f2, top2 := block.Factor2(s.p.Relation, true), float64(r.top)*float64(r.top)
+	target := firstpass.TailTarget(s.p.Dim, f2, rho)
+	norms := squareNorms(r.Block)
+	h := firstpass.NewHistogram(firstpass.NewOctaves(firstpass.RadiusPer, top2*math.Sqrt(float64(s.p.Dim))), firstpass.Delta2(s.p.Relation, false),
+		part.take(firstpass.RadiusShare(rho, target, count, s.p.Relation)))
+	radius := h.Radius(h.Release(n, norms), min(target, count/4))
+	k := max(0, math.Ilogb(radius)-39)
+	y := clippedSquares(r.Block, norms, radius, k)
+	whole := estimator.Make[float64](r.Memory, len(norms)) // no y is clipped again
+	mean, sigma = addNoise(n, block.ClipSumIn(y, 1, nil, whole, 1), nil, math.Ldexp(radius, -k), f2, part.rest())
+	for j := range mean {
+		mean[j] = math.Ldexp(mean[j]/(count*top2), k)
+		sigma[j] = math.Ldexp(sigma[j]/(count*top2), k)
+	}
+	return mean, sigma
+}
+
+// squareNorms returns √(Σ_j x_j⁴) of every person, rounded up: four roundings a term, one for each
+// addition.
+func squareNorms(b *estimator.Block) []float64 {
+	out := estimator.Make[float64](b.Memory, int(b.Persons()))[:0]
+	for c := range b.Chunks {
+		ch := &b.Chunks[c]
+		for i := range ch.Persons {
+			sum := 0.0
+			for e := ch.Starts[i]; e < ch.Starts[i+1]; e++ {
+				x := float64(ch.Values[e])
+				x = float64(x * x)
+				sum += float64(x * x)
+			}
+			slack := 1 + float64(ch.Starts[i+1]-ch.Starts[i]+16)*0x1p-50
+			out = append(out, math.Sqrt(sum*slack))
+		}
+	}
+	return out
+}
+
+// clippedSquares returns the block of y.
+func clippedSquares(b *estimator.Block, norms []float64, radius float64, k int) *estimator.Block {
+	out := &estimator.Block{Dim: b.Dim, Sparse: true, Chunks: make([]estimator.Chunk, len(b.Chunks)), Memory: b.Memory}
+	at := 0
+	for c := range b.Chunks {
+		ch := &b.Chunks[c]
+		y := estimator.Make[int64](b.Memory, len(ch.Values))
+		for i := range ch.Persons {
+			f := math.Ldexp(1-0x1p-40, -k)
+			if norms[at] > radius {
+				f *= radius / norms[at]
+			}
+			at++
+			for e := ch.Starts[i]; e < ch.Starts[i+1]; e++ {
+				x := float64(ch.Values[e])
+				y[e] = int64(float64(float64(x*x) * f))
+			}
+		}
+		out.Chunks[c] = estimator.Chunk{Persons: ch.Persons, Starts: ch.Starts, Index: ch.Index, Values: y}
+	}
+	return out
 }

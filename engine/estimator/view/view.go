@@ -1,11 +1,13 @@
 package view
 
 import (
+	"fmt"
 	"math"
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cube"
+	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
@@ -307,4 +309,149 @@ func (m measure) findClip(n noise.Noiser, p persons) (clip float64, losses []cli
 func ParamsOf(e estimator.Estimator) (Params, bool) {
 	v, ok := e.(view)
 	return v.p, ok
+}
+
+// Measure is what is told of each cell.
+type Measure struct {
+	Sum          bool           // of k(x) over rows; else the number of rows
+	Grid         estimator.Grid // of x
+	Lower, Upper *int64         // declared bounds of a row's x, in steps; both or neither
+}
+
+// Params are the public facts of a release. Its input is a sparse block of cells times
+// len(Measures) entries: entry c·len(Measures) + m of a person is measure m in cell c, cells in
+// row-major order of the dimensions, the last one fastest; what is 0 may be left out.
+type Params struct {
+	Rho      float64
+	Relation estimator.Relation
+	Dims     []cube.Dimension // in their order, where they are for ranges
+	// Sets are the marginals that are asked for; those of up to Ways dimensions where it is nil.
+	Sets     []cube.Set
+	Ways     int
+	Measures []Measure
+	OneRow   bool  // a person has one row at most
+	Cells    int64 // the most cells of all residuals together; 0: cube.MaxCells
+}
+
+// aside is the weight of marginals that are not asked for, against 1: they are measured with a few
+// hundredths of the loss, so that all cells together are one table.
+const aside = 1e-4
+
+// marginals is the workload of the cubes.
+func (p Params) marginals() []cube.Marginal {
+	asked := map[cube.Set]bool{}
+	for _, s := range p.Sets {
+		asked[s] = true
+	}
+	all := cube.Ways(len(p.Dims), len(p.Dims))
+	for i, m := range all {
+		if !asked[m.Set] && (p.Sets != nil || m.Set.Len() > p.Ways) {
+			all[i].Weight = aside
+		}
+	}
+	return all
+}
+
+// check names the first parameter that is bad.
+func (p Params) check() error {
+	if len(p.Measures) == 0 {
+		return fmt.Errorf("view: want a measure")
+	}
+	for _, m := range p.Measures {
+		if err := scalar.Check(p.scalar(m), m.Sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p Params) scalar(m Measure) estimator.Params {
+	out := estimator.Params{Rho: p.Rho, Relation: p.Relation}
+	if m.Sum {
+		out.Grid, out.Lower, out.Upper = m.Grid, m.Lower, m.Upper
+	}
+	return out
+}
+
+// Signed reports whether measure at may be under 0.
+func (p Params) Signed(at int) bool { return p.signed(p.Measures[at]) }
+
+// signed reports whether a measure may be under 0.
+func (p Params) signed(m Measure) bool {
+	if !m.Sum {
+		return false
+	}
+	lo, _ := scalar.Range(p.scalar(m))
+	return lo < 0
+}
+
+// persons are those of a block, with one measure of each cell.
+type persons struct {
+	block         *estimator.Block
+	dims          []cube.Dimension
+	width, column int
+}
+
+// each calls visit with what each person has in cells, in multiples of unit, a power of two. Those
+// who have nothing are left out. The entries are good until visit returns. What is beyond ±MaxUnits
+// counts as that.
+func (p persons) each(unit float64, visit func([]cube.Entry)) {
+	var entries []cube.Entry // of which those used are the person's
+	used := 0
+	add := func(cell int, x int64) {
+		if x == 0 {
+			return
+		}
+		if used++; used > len(entries) {
+			entries = append(entries, cube.Entry{Values: make([]int, len(p.dims))})
+		}
+		e := &entries[used-1]
+		e.Rows = float64(min(max(x, -estimator.MaxUnits), estimator.MaxUnits)) / unit
+		for i := len(p.dims) - 1; i >= 0; i-- {
+			e.Values[i] = cell % p.dims[i].Size
+			cell /= p.dims[i].Size
+		}
+	}
+	for c := range p.block.Chunks {
+		chunk := &p.block.Chunks[c]
+		for i := range chunk.Persons {
+			used = 0
+			block.Person{Chunk: chunk, I: i}.Each(func(at int, x int64) {
+				if at%p.width == p.column {
+					add(at/p.width, x)
+				}
+			})
+			if used > 0 {
+				visit(entries[:used])
+			}
+		}
+	}
+}
+
+// Numbers is how many values an estimate has of each cell and measure.
+const Numbers = 5
+
+// Cell is what is released of one measure in one cell.
+type Cell struct {
+	// Fit adds up to all roll-ups, and is not under 0 where the measure cannot be; Raw is without
+	// bias from that, with noise of the standard deviation StdErr.
+	Fit, Raw, StdErr float64
+	// Near is the share, of what is left, that the clip is expected to have taken, which Raw and
+	// Fit have been enlarged by; Wide is how much more it may be. Clip is the length that vectors
+	// were shortened to, in rows, or in steps of the grid of a sum; NaN where none was.
+	Near, Wide, Clip float64
+}
+
+// put writes cell c of a measure at a place of an estimate.
+func (r released) put(e estimator.Estimate, c, at int) {
+	copy(e.Values[at:], []float64{r.fit[c], r.raw[c], r.near, r.wide, r.clip})
+	for i := range 2 {
+		e.StdErr[at+i] = r.stdErrs[c]
+	}
+}
+
+// CellOf reads measure m of an estimate of one cell.
+func CellOf(e estimator.Estimate, m int) Cell {
+	x := e.Values[m*Numbers:]
+	return Cell{Fit: x[0], Raw: x[1], StdErr: e.StdErr[m*Numbers], Near: x[2], Wide: x[3], Clip: x[4]}
 }

@@ -1,8 +1,6 @@
 package block
 
-import (
-	"scrim/engine/estimator"
-)
+import "scrim/engine/estimator"
 
 // Means returns the persons' means in units of 2^-shift steps: entry j of person i is
 // T_ij·2^shift/m_i with m_i the person's number of rows, rounded half to even; a total T_ij outside
@@ -123,4 +121,26 @@ func part(b *estimator.Block, r run) estimator.Chunk {
 		c.Values = r.chunk.Values[first:last]
 	}
 	return c
+}
+
+// Sample returns the block of the persons of a dense block that are kept, without Rows (see Means).
+// It shares their vectors. kept has one entry a person, in the order of the chunks. A map of one
+// person at a time, for choices made without a look at the data.
+func Sample(b *estimator.Block, kept []bool) *estimator.Block {
+	out := &estimator.Block{Dim: b.Dim, Memory: b.Memory}
+	for i := range b.Chunks {
+		ch := &b.Chunks[i]
+		for from := 0; from < ch.Persons; {
+			to := from
+			for to < ch.Persons && kept[to] {
+				to++
+			}
+			if to > from {
+				out.Chunks = append(out.Chunks, estimator.Chunk{Persons: to - from, Dense: ch.Dense[from*b.Dim : to*b.Dim]})
+			}
+			from = to + 1
+		}
+		kept = kept[ch.Persons:]
+	}
+	return out
 }

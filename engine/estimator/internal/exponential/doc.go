@@ -18,7 +18,7 @@
 //     laws are no further apart than the sum of the weights' differences over the larger sum.
 //
 // Quantiles, and NewPureFullest, have weights that are ε-DP and ε-bounded-range without any slack:
-// see pure.go.
+// see quantile.go.
 //
 // Everything is a map of the sorted data and of random words from noise.Noiser. How long it takes
 // depends on the data only as sorting does.
