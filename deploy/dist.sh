@@ -69,22 +69,25 @@ licences() {
   echo "licences of $n modules"
 }
 
-# bill ARCH PROGRAM FILE: the bill of materials: the modules that the program itself names, and what else is linked in.
+# bill ARCH FILE: the bill of materials: the modules that the program is built from, and what else is linked in. The module of
+# aliases in third_party is part of the program's own source.
 bill() {
   local gcc db
   gcc=$($CC -dumpfullversion)
   db=$(go list -m -f '{{.Version}}' $duckdb)
-  GOOS=linux GOARCH=$1 "$work/bin/cyclonedx-gomod" bin -json -std -licenses -assert-licenses -noserial -notimestamp -version "v$version" "$2" 2>"$work/bill.log" |
-    jq --arg duckdb "$duckdbVersion" --arg gcc "$gcc" --arg commit "$commit" --arg bindings "$db" '
-      .metadata.component.properties = [{name: "commit", value: $commit}]
+  CGO_ENABLED=1 GOOS=linux GOARCH=$1 CC=$CC CXX=$CXX GOFLAGS=-tags=gms_pure_go "$work/bin/cyclonedx-gomod" app -json -std -licenses -assert-licenses -noserial -notimestamp -main cmd/scrim . 2>"$work/bill.log" |
+    jq --arg duckdb "$duckdbVersion" --arg gcc "$gcc" --arg version "v$version" --arg commit "$commit" --arg bindings "$db" '
+      .metadata.component += {version: $version, properties: [{name: "commit", value: $commit}]}
       | (.components[] | select(.name == "std")).licenses = [{license: {id: "BSD-3-Clause"}}]
+      | (.components[] | select(.name == "github.com/marcboeker/go-duckdb/v2")) += {
+          description: "names of github.com/duckdb/duckdb-go/v2, in third_party of this program", licenses: [{license: {name: "that of Scrim"}}]}
       | .components += [
           {"bom-ref": "pkg:github/duckdb/duckdb@v\($duckdb)", type: "library", name: "duckdb", version: $duckdb,
            description: "prebuilt by duckdb-go-bindings \($bindings), linked statically with the libraries that it bundles",
            licenses: [{license: {id: "MIT"}}], purl: "pkg:github/duckdb/duckdb@v\($duckdb)", cpe: "cpe:2.3:a:duckdb:duckdb:\($duckdb):*:*:*:*:*:*:*"},
           {"bom-ref": "pkg:generic/gcc@\($gcc)", type: "library", name: "gcc-runtime", version: $gcc,
            description: "libstdc++ and libgcc, linked statically",
-           licenses: [{expression: "GPL-3.0-or-later WITH GCC-exception-3.1"}], purl: "pkg:generic/gcc@\($gcc)"}]' >"$3" ||
+           licenses: [{expression: "GPL-3.0-or-later WITH GCC-exception-3.1"}], purl: "pkg:generic/gcc@\($gcc)"}]' >"$2" ||
     { cat "$work/bill.log"; exit 1; }
 }
 
@@ -98,7 +101,7 @@ tree() {
   install -m 0644 deploy/scrim.sysusers "$to/systemd/scrim.conf"
   cp -r "$work/man" "$work/completions" "$to/"
   licences "$to/scrim" "$to/licences"
-  bill "$1" "$to/scrim" "$to/sbom.cdx.json"
+  bill "$1" "$to/sbom.cdx.json"
   find "$to" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 }
 
