@@ -4,6 +4,11 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
@@ -119,4 +124,131 @@ func (d *database) GetTableNames(*sql.Context) ([]string, error) { return sorted
 
 func (d *database) refuse() error {
 	return refuse.New(refuse.Unsupported, "The database %s is read-only.", strings.TrimSpace(d.name)).With("Use a database of your own.")
+}
+
+// bounds say what of a catalogue a query asks for: the rows of one database, or of tables of one
+// name. "" is no bound.
+type bounds struct{ database, table string }
+
+// in reports whether a name may be within a bound. Letters with accents compare as those without,
+// which is left to the condition.
+func (bounds) in(bound, name string) bool {
+	return bound == "" || strings.EqualFold(bound, name) || strings.ContainsFunc(name, func(r rune) bool { return r > 127 })
+}
+
+// boundsRuleID is outside the range that go-mysql-server uses.
+const boundsRuleID analyzer.RuleId = 20200
+
+// Rule returns the analysis rule that makes a table of the catalogue no larger than a query's
+// condition on it:
+//
+//	SELECT … FROM information_schema.columns WHERE table_schema = 'shop' AND …
+//
+// It comes before all others, on the plan as it was bound. The condition stays, and decides: a
+// bound only leaves out rows that it would drop, behind an outer join too.
+func Rule() analyzer.Rule { return analyzer.Rule{Id: boundsRuleID, Apply: narrow} }
+
+func narrow(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		f, ok := n.(*plan.Filter)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		asked := map[string]bounds{}
+		for _, c := range expression.SplitConjunction(ctx, f.Expression) {
+			note(ctx, asked, c)
+		}
+		if len(asked) == 0 {
+			return n, transform.SameTree, nil
+		}
+		child, same, err := bound(ctx, f.Child, asked)
+		if err != nil || same {
+			return n, transform.SameTree, err
+		}
+		return plan.NewFilter(ctx, f.Expression, child), transform.NewTree, nil
+	})
+}
+
+// note notes a condition of the kind column = constant, by the name of the column's table.
+func note(ctx *sql.Context, asked map[string]bounds, e sql.Expression) {
+	eq, ok := e.(*expression.Equals)
+	if !ok {
+		return
+	}
+	column, ok := eq.Left().(*expression.GetField)
+	value := eq.Right()
+	if !ok {
+		if column, ok = eq.Right().(*expression.GetField); !ok {
+			return
+		}
+		value = eq.Left()
+	}
+	text, ok := said(ctx, value)
+	if !ok || text == "" {
+		return
+	}
+	b := asked[strings.ToLower(column.Table())]
+	switch strings.ToUpper(column.Name()) {
+	case "TABLE_SCHEMA":
+		b.database = text
+	case "TABLE_NAME":
+		b.table = text
+	default:
+		return
+	}
+	asked[strings.ToLower(column.Table())] = b
+}
+
+// said is a text that the statement, or the session, says.
+func said(ctx *sql.Context, e sql.Expression) (string, bool) {
+	switch e.(type) {
+	case *expression.Literal, *function.Database:
+		v, err := e.Eval(ctx, nil)
+		text, ok := v.(string)
+		return strings.TrimRight(text, " "), err == nil && ok
+	}
+	return "", false
+}
+
+// bound puts bounds on the tables below a filter, down to the next node that is neither a join nor
+// the name of a table.
+func bound(ctx *sql.Context, n sql.Node, asked map[string]bounds) (sql.Node, transform.TreeIdentity, error) {
+	switch t := n.(type) {
+	case *plan.ResolvedTable:
+		return boundTable(ctx, t, asked[strings.ToLower(t.Name())])
+	case *plan.TableAlias:
+		r, ok := t.Child.(*plan.ResolvedTable)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		child, same, err := boundTable(ctx, r, asked[strings.ToLower(t.Name())])
+		if err != nil || same {
+			return n, transform.SameTree, err
+		}
+		changed, err := t.WithChildren(ctx, child)
+		return changed, transform.NewTree, err
+	case *plan.JoinNode:
+		left, sameLeft, err := bound(ctx, t.Left(), asked)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		right, sameRight, err := bound(ctx, t.Right(), asked)
+		if err != nil || bool(sameLeft) && bool(sameRight) {
+			return n, transform.SameTree, err
+		}
+		changed, err := t.WithChildren(ctx, left, right)
+		return changed, transform.NewTree, err
+	}
+	return n, transform.SameTree, nil
+}
+
+func boundTable(ctx *sql.Context, n *plan.ResolvedTable, b bounds) (sql.Node, transform.TreeIdentity, error) {
+	t, ok := n.Table.(*table)
+	if !ok || t.within == nil || b == (bounds{}) {
+		return n, transform.SameTree, nil
+	}
+	own := *t
+	own.only = b
+	changed, err := n.ReplaceTable(ctx, &own)
+	return changed, transform.NewTree, err
 }

@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"scrim/engine/collect/exact"
+	"scrim/internal/refuse"
 )
 
 // ParseDeclaration reads what a DBA wrote: a JSON object with the keys that Keys lists. Numbers may
@@ -175,4 +179,154 @@ func readText(key string, v json.RawMessage) (string, error) {
 		return "", bad("%s is not a text.", key).With("Give %s in double quotes.", key)
 	}
 	return s, nil
+}
+
+// field is one key of a declaration.
+type field struct {
+	key   string
+	place int // of the struct's field
+}
+
+// fields lists every key in the order of Declaration, whose JSON names they are.
+var fields = func() (all []field) {
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[Declaration]()) {
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, field{key, i})
+	}
+	return all
+}()
+
+// of returns the value of the key in a declaration.
+func (f field) of(d *Declaration) reflect.Value { return reflect.ValueOf(d).Elem().Field(f.place) }
+
+// common are the keys of every protocol, shuffled those of every shuffle protocol besides.
+var (
+	common   = []string{"epsilon", "n_expected", "null_default", "strata"}
+	shuffled = []string{"delta", "trust", "retry_of"}
+	rotated  = []string{"dimension", "sigma_min", "sigma_max", "radius", "centre_norm", "resolution"}
+)
+
+// ownKeys are the keys of each protocol besides.
+var ownKeys = map[Protocol][]string{
+	LDPBit:   {"lo", "hi"},
+	LDPKV2:   {"lo", "hi", "sigma"},
+	LDPKV1:   {"lo", "hi", "sigma"},
+	LDPUV2:   {"lo", "hi", "sigma_min", "sigma_max", "option"},
+	LDPUV1:   {"lo", "hi", "sigma_min", "sigma_max"},
+	LDPHier:  {"lo", "hi", "levels", "option"},
+	LDPHaar:  {"lo", "hi", "levels"},
+	LDPSCM3:  append([]string{"delta", "option", "pays_epsilon"}, rotated...),
+	ShufSum:  {"lo", "hi"},
+	ShufVec:  {"dimension", "radius"},
+	ShufHier: {"lo", "hi", "levels"},
+	ShufSCM3: rotated,
+}
+
+// options are the values of the key "option".
+var options = map[Protocol][]string{
+	LDPUV2:  {"laplace"},
+	LDPHier: {"zcdp"},
+	LDPSCM3: {"gauss", "zcdp"},
+}
+
+// Keys returns the keys of a protocol's declaration in the order of documentation; none for an
+// unknown protocol.
+func Keys(p Protocol) []string {
+	info, ok := p.Info()
+	if !ok {
+		return nil
+	}
+	var keys []string
+	for _, f := range fields {
+		if slices.Contains(common, f.key) || slices.Contains(ownKeys[p], f.key) ||
+			info.Model == Shuffle && slices.Contains(shuffled, f.key) {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
+// foreign returns the refusal of a key that the protocol does not have.
+func foreign(p Protocol, key string) error {
+	return bad("%s has no parameter %.40q.", p, key).With("Its parameters are %s.", strings.Join(Keys(p), ", "))
+}
+
+// checkForeign refuses fields that the protocol does not have.
+func checkForeign(p Protocol, d *Declaration) error {
+	keys := Keys(p)
+	for _, f := range fields {
+		if !f.of(d).IsZero() && !slices.Contains(keys, f.key) {
+			return foreign(p, f.key)
+		}
+	}
+	return nil
+}
+
+// bad is the refusal of a declaration.
+func bad(format string, args ...any) *refuse.Error {
+	return refuse.New(refuse.CollectionParameter, format, args...)
+}
+
+// checkName accepts a collection's name, with its database before a point or without.
+func checkName(name string) error {
+	database, short, qualified := strings.Cut(name, ".")
+	if !qualified {
+		short = database
+	}
+	if !plain(database) || !plain(short) {
+		return bad("%.80q is not a name for a collection.", name).
+			With("Use letters, digits, _, $ and -, at most %d bytes, optionally after a database's name and a point.", MaxName)
+	}
+	return nil
+}
+
+func plain(s string) bool {
+	if s == "" || len(s) > MaxName || !utf8.ValidString(s) {
+		return false
+	}
+	return strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_$-", r)
+	}) < 0
+}
+
+// checkUUID accepts the usual text of a UUID in lower case.
+func checkUUID(s string) error {
+	ok := len(s) == 36
+	for i := 0; ok && i < len(s); i++ {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			ok = s[i] == '-'
+		} else {
+			ok = strings.IndexByte("0123456789abcdef", s[i]) >= 0
+		}
+	}
+	if !ok {
+		return bad("%.40q is not a UUID in lower case.", s)
+	}
+	return nil
+}
+
+// checkStrata accepts public groups: short printable texts that differ in more than case, as SQL
+// compares them without.
+func checkStrata(strata []string) error {
+	if len(strata) > MaxStrata {
+		return bad("The collection has %d strata.", len(strata)).With("Declare at most %d, each with n_expected contributors of its own.", MaxStrata)
+	}
+	seen := map[string]bool{}
+	for _, s := range strata {
+		if !printable(s) {
+			return bad("%.80q is not a name for a stratum.", s).
+				With("Use 1 to %d bytes of printable text without spaces at the ends.", MaxName)
+		}
+		if folded := strings.ToLower(s); seen[folded] {
+			return bad("The stratum %q is declared twice.", s).With("Name each stratum once; case makes no difference.")
+		} else {
+			seen[folded] = true
+		}
+	}
+	return nil
+}
+
+func printable(s string) bool {
+	return s != "" && len(s) <= MaxName && utf8.ValidString(s) && s == strings.TrimSpace(s) &&
+		strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

@@ -1,6 +1,14 @@
 package collect
 
-import "scrim/engine/collect/exact"
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+
+	"scrim/engine/collect/exact"
+	"scrim/engine/collect/geometry"
+	"scrim/internal/refuse"
+)
 
 // Declaration is what a DBA states of a collection; what a protocol does not use is absent.
 type Declaration struct {
@@ -148,3 +156,161 @@ type Batch struct {
 
 // Value is one contributor's value: one number, one vector, or nil for NULL.
 type Value []float64
+
+// Canonical returns the parameters' canonical JSON: the fields in the order of Params, absent ones
+// left out, no spaces, numbers in their shortest form, integers over 2^62 as texts, keys and seeds
+// in base64. The same parameters have the same bytes everywhere. It panics on a number that is NaN
+// or infinite and on an epsilon out of range; Parse and Design.Params let none through.
+func (p *Params) Canonical() []byte {
+	b, err := p.encode()
+	if err != nil {
+		panic("collect: parameters without a canonical form: " + err.Error())
+	}
+	return b
+}
+
+func (p *Params) encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(p); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Parse reads canonical parameters. Anything that Canonical would write otherwise is refused:
+// unknown or repeated fields, other forms of a number, spaces, more than MaxParams bytes. It does
+// not verify.
+func Parse(b []byte) (*Params, error) {
+	if len(b) > MaxParams {
+		return nil, bad("Parameters of %d bytes are longer than any collection's.", len(b))
+	}
+	var p Params
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, notCanonical()
+	}
+	if again, err := p.encode(); err != nil || !bytes.Equal(again, b) {
+		return nil, notCanonical()
+	}
+	p.keep(b)
+	return &p, nil
+}
+
+func notCanonical() error {
+	return refuse.New(refuse.CollectionParameter, "These are not the canonical parameters of a collection.").
+		With("Take the bytes of the column params of dp.collection_rounds unchanged, with a library of this version.")
+}
+
+// tolerance is by how much numbers of a device and of a server may differ, relatively.
+const tolerance = 1e-9
+
+// checkPublished demands exactly the numbers that a round needs from those before, finite and in
+// their range. Privacy rests on none of them: they are maps of the value before the randomiser.
+// Absurd ones would make reports worthless.
+func (g *Design) checkPublished(round int, pub Published) error {
+	ok := false
+	switch {
+	case round == 1:
+		ok = len(pub.Centre) == 0 && pub.Width == 0 && pub.Clip == 0
+	case g.Protocol == LDPKV2:
+		ok = g.knownCentre(pub)
+	case g.Protocol == LDPUV2:
+		ok = g.unknownCentre(pub)
+	default:
+		ok = g.rotatedCentre(round, pub)
+	}
+	if !ok {
+		return bad("What round %d takes from the rounds before is missing or out of range.", round).
+			With("Fetch the parameters again; if they stay so, report nothing and tell whoever runs the collection.")
+	}
+	return nil
+}
+
+// knownCentre accepts a multiple of a quarter sigma from 0 to R.
+func (g *Design) knownCentre(pub Published) bool {
+	return len(pub.Centre) == 1 && pub.Width == 0 && pub.Clip == 0 &&
+		within(pub.Centre[0], 0, g.Derived.Range) && pub.Centre[0]*4 == math.Floor(pub.Centre[0]*4)
+}
+
+// unknownCentre accepts a centre where round 1 looked for it, and the window of a standard
+// deviation from sigma_min/4 to 4 sigma_max.
+func (g *Design) unknownCentre(pub Published) bool {
+	v := &g.Derived
+	sigma := pub.Width / windowFactor(g.Declaration.Expected)
+	return len(pub.Centre) == 1 && pub.Clip == 0 &&
+		within(pub.Centre[0], -8*v.Scales, v.Range+8*v.Scales) && within(sigma, 0.25, 4*v.Scales)
+}
+
+// rotatedCentre accepts a centre in round 1's box, and in round 3 a clip up to the last edge of
+// round 2's buckets.
+func (g *Design) rotatedCentre(round int, pub Published) bool {
+	v := &g.Derived
+	if len(pub.Centre) != v.Padded || pub.Width != 0 {
+		return false
+	}
+	for _, c := range pub.Centre {
+		if !within(c, -v.Box, v.Box) {
+			return false
+		}
+	}
+	if round == 2 {
+		return pub.Clip == 0
+	}
+	b := geometry.ShiftedBuckets(v.Box, v.BoxLevels, v.Ball, pub.Centre)
+	return within(pub.Clip, b.First, b.Edge(geometry.BucketCount-1))
+}
+
+// within tells whether x lies in [lo,hi], up to tolerance; NaN does not.
+func within(x, lo, hi float64) bool {
+	room := tolerance * max(math.Abs(lo), math.Abs(hi))
+	return x >= lo-room && x <= hi+room && !math.IsInf(x, 0)
+}
+
+// Version is the version of parameters, reports and messages.
+const Version = 1
+
+// Limits. They keep what a device computes for a server that it does not trust small: parsing and
+// verifying any parameters takes about a second and some ten megabytes at worst, and a report is at
+// most 4 kB.
+const (
+	MaxParams    = 1 << 20 // bytes of canonical parameters, and of a declaration
+	MaxExpected  = 1e9     // contributors of a stratum
+	MaxStrata    = 256
+	MaxName      = 64      // bytes of a collection's short name, of a database's, of a stratum's
+	MaxVector    = 4096    // coordinates of SHUF_VEC
+	MaxRotated   = 1024    // coordinates of *_SCM3, after padding to a power of two
+	MaxBundle    = 1 << 15 // messages of one contributor
+	MaxLeaves    = 6       // levels of a tree of fan-out 4: 4096 buckets
+	MaxHaar      = 20      // levels of LDP_HAAR: 2^20 buckets
+	MaxRange     = 1 << 20 // R, (hi-lo) in units of sigma or sigma_min
+	MaxReach     = 1 << 21 // R + 12G: bounds the residue levels to 20
+	MaxMagnitude = 1e100   // of every declared number; the smallest sigma and radius is its inverse
+
+	MinDelta     = 1e-15
+	MaxDelta     = 1e-5
+	DefaultDelta = 1e-9 // of shuffle collections
+	WalletDelta  = 1e-9 // at which a loss that is zCDP only is stated as (ε,δ)
+)
+
+// MeanSteps is the domain of BITMEAN: fractions are multiples of 2^-32.
+const MeanSteps = 1 << 32
+
+// LaplaceSteps is the domain of DLAP: the window of LDP_UV2 in steps, which is also the
+// sensitivity.
+const LaplaceSteps = 4096
+
+// GridRoot is 65536: a vector of norm Clip is 65536·sqrt(d) long on the grid of DGAUSS.
+const GridRoot = 1 << 16
+
+// noiseUnit is what Batch.Flip is over, rateUnit what Batch.Rate is over.
+const (
+	noiseUnit = 1 << 32
+	rateUnit  = 1 << 20
+)
+
+// failure is β, the probability that a round's sizes leave for failing to locate the mean: 5 %,
+// what people expect of an error bar.
+const failure = 0.05

@@ -33,7 +33,7 @@
 //
 //   - A token is kept as its hash, a report as it is; no row has both, nor a time finer than a day.
 //     Rows of one flush are in random order. A table of spent tokens is sorted by hash again and
-//     again (settle.go), and so are a round's reports when it closes: what order of arrival lies in
+//     again (load.go), and so are a round's reports when it closes: what order of arrival lies in
 //     the tables meanwhile reaches back to the last sorting only, and is read by who reads the
 //     files.
 //   - The opened messages of a batch are sorted by their bytes.

@@ -1,6 +1,9 @@
 package hold
 
 import (
+	"io"
+
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -102,4 +105,87 @@ func (o *offset) Next(ctx *sql.Context) (sql.Row, error) {
 		}
 	}
 	return o.RowIter.Next(ctx)
+}
+
+// values computes the rows of VALUES one by one. go-mysql-server computes all of them first, and
+// the table's columns again for each of their values.
+func (b *Builder) values(ctx *sql.Context, n *plan.ValueDerivedTable, row sql.Row) sql.RowIter {
+	return &interruptible{RowIter: &tuples{list: n.ExpressionTuples, columns: n.Schema(ctx), row: row}}
+}
+
+// tuples are the rows of VALUES.
+type tuples struct {
+	list    [][]sql.Expression
+	columns sql.Schema
+	row     sql.Row // of the statement around it
+}
+
+// Next implements sql.RowIter.
+func (t *tuples) Next(ctx *sql.Context) (sql.Row, error) {
+	if len(t.list) == 0 {
+		return nil, io.EOF
+	}
+	out := make(sql.Row, len(t.list[0]))
+	for i, e := range t.list[0] {
+		v, err := e.Eval(ctx, t.row)
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = converted(ctx, t.columns[i].Type, v); err != nil {
+			return nil, err
+		}
+	}
+	t.list = t.list[1:]
+	return out, nil
+}
+
+// Close implements sql.RowIter.
+func (t *tuples) Close(*sql.Context) error { return nil }
+
+// converted makes a value one of a column's type.
+func converted(ctx *sql.Context, t sql.Type, v any) (any, error) {
+	v, _, err := t.Convert(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	d, ok := v.(*apd.Decimal)
+	if t, scaled := t.(sql.DecimalType); ok && scaled {
+		return sql.DecimalRound(d, int32(t.Scale()))
+	}
+	return v, nil
+}
+
+// recursive meters a recursive common table expression: what it was made of in one round stays
+// until the next one ends, and all of it where it is sorted. go-mysql-server runs it over a copy
+// with metering nodes, about which it asks once more.
+func (b *Builder) recursive(ctx *sql.Context, n *plan.RecursiveCte, row sql.Row) (sql.RowIter, error) {
+	if _, metering := n.Left().(*held); metering {
+		return nil, nil
+	}
+	sorted := len(n.Union().SortConditions) > 0
+	first := &held{Node: n.Left(), always: true, rounds: true, sorted: sorted}
+	next := &held{Node: n.Right(), always: true, rounds: true, sorted: sorted}
+	copied, err := n.WithChildren(ctx, first, next)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := b.whole.Build(ctx, copied, row)
+	if err != nil {
+		return nil, err
+	}
+	return &closing{rows, []*held{first, next}}, nil
+}
+
+// closing gives back what nodes have taken when it is closed.
+type closing struct {
+	sql.RowIter
+	nodes []*held
+}
+
+// Close implements sql.RowIter.
+func (c *closing) Close(ctx *sql.Context) error {
+	for _, n := range c.nodes {
+		n.free(ctx)
+	}
+	return c.RowIter.Close(ctx)
 }

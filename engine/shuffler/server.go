@@ -2,6 +2,7 @@ package shuffler
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"scrim/engine/wire"
 	"scrim/internal/durable"
 	"scrim/internal/release"
+	"scrim/internal/selfsigned"
 )
 
 // version is what the shuffler calls itself to clients: some want a number of MySQL's.
@@ -114,4 +116,31 @@ func (s *Server) Close() error {
 	time.Sleep(50 * time.Millisecond)
 	s.listener.CloseConnections()
 	return errors.Join(err, durable.Remove(filepath.Join(s.config.DataDir, FileAddress)))
+}
+
+// The shuffler's own certificate, in its data directory, for who gives none. A contributor who
+// would know the shuffler by it takes the file as the authority to trust.
+const (
+	fileCertificate = "server-cert.pem"
+	fileKey         = "server-key.pem"
+)
+
+// certificate loads the operator's certificate, or the shuffler's own, which it makes where there
+// is none.
+func certificate(c Config) (*tls.Config, error) {
+	certFile, keyFile := c.TLSCert, c.TLSKey
+	if certFile == "" {
+		certFile, keyFile = filepath.Join(c.DataDir, fileCertificate), filepath.Join(c.DataDir, fileKey)
+		if err := selfsigned.Make(certFile, keyFile, "Scrim shuffler", c.Listen); err != nil {
+			return nil, fmt.Errorf("shuffler: TLS certificate: %w", err)
+		}
+	}
+	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil && c.TLSCert == "" {
+		return nil, fmt.Errorf("shuffler: TLS certificate: %w; remove %s and %s, and others are made", err, certFile, keyFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shuffler: TLS certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }

@@ -1,13 +1,21 @@
 package witness
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"scrim/internal/durable"
 )
 
 // Entry is one line.
@@ -105,4 +113,155 @@ func (w *Witness) Add(e Entry) error {
 		return fmt.Errorf("witness %s: %w", w.where, err)
 	}
 	return nil
+}
+
+// address is a witness at an HTTP address.
+type address string
+
+// client does not follow a redirect, which would turn a POST into a GET.
+var client = &http.Client{
+	Timeout:       5 * time.Second,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func (a address) tail() ([]byte, error) {
+	r, err := client.Get(string(a))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	switch r.StatusCode {
+	case http.StatusNotFound, http.StatusNoContent:
+		return nil, nil
+	case http.StatusOK:
+		return io.ReadAll(io.LimitReader(r.Body, tailSize))
+	}
+	return nil, fmt.Errorf("GET: have status %s, want 200, or 404 where there is no line", r.Status)
+}
+
+func (a address) add(line []byte) error {
+	r, err := client.Post(string(a), "application/json", bytes.NewReader(line))
+	if err != nil {
+		return err
+	}
+	defer r.Body.Close()
+	if r.StatusCode/100 != 2 {
+		return fmt.Errorf("POST: have status %s, want 200", r.Status)
+	}
+	return nil
+}
+
+// file is a witness at a path.
+type file string
+
+// tailSize is what is read of a file's end: far more than a line.
+const tailSize = 64 << 10
+
+func (f file) tail() ([]byte, error) {
+	in, err := os.Open(string(f))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	from := max(0, info.Size()-tailSize)
+	text, err := io.ReadAll(io.NewSectionReader(in, from, tailSize))
+	if from > 0 {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text, err
+}
+
+func (f file) add(line []byte) error {
+	if done, err := f.compacted(line); done {
+		return err
+	}
+	_, err := os.Lstat(string(f)) // what cannot be cut down grows
+	fresh := errors.Is(err, os.ErrNotExist)
+	out, err := os.OpenFile(string(f), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	line = append(unended(out), line...)
+	_, err = out.Write(line)
+	if err = errors.Join(err, out.Sync(), out.Close()); err != nil || !fresh {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(string(f)))
+}
+
+// unended returns the end of line that the last line of f lacks since a crash, if it does.
+func unended(f *os.File) []byte {
+	info, err := f.Stat()
+	var last [1]byte
+	if err != nil || info.Size() == 0 {
+		return nil
+	}
+	if _, err := f.ReadAt(last[:], info.Size()-1); err != nil || last[0] == '\n' {
+		return nil
+	}
+	return []byte("\n")
+}
+
+// mostFile is the size from which a file is cut down to the newest line of each directory: some
+// 5000 lines, far more than is ever read.
+const mostFile = 1 << 20
+
+// compacted replaces a file that has grown by the newest line of each directory and a further one;
+// ok is false where it has not: the file is small, is no file that can be replaced, or holds no
+// position.
+//
+// The new file is whole and durable before it takes the old one's name, so a crash leaves one of
+// the two, and each of them ends with a newest line. What another process adds to the old file
+// between the two is lost; the next line that either writes tells both of each other.
+func (f file) compacted(line []byte) (ok bool, err error) {
+	path, err := filepath.EvalSymlinks(string(f))
+	if err != nil {
+		return false, err
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= mostFile || !info.Mode().IsRegular() {
+		return false, err
+	}
+	kept, err := newest(path)
+	if err != nil || len(kept) == 0 {
+		return false, err
+	}
+	if err := durable.Replace(path, info.Mode().Perm(), durable.Bytes(append(bytes.Join(kept, nil), line...))); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// newest returns the last line of each directory, the last of all at the end.
+func newest(path string) (lines [][]byte, err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	last, order := map[string][]byte{}, []string(nil)
+	s := bufio.NewScanner(in)
+	s.Buffer(nil, tailSize)
+	for s.Scan() {
+		var e Entry
+		if json.Unmarshal(s.Bytes(), &e) != nil || e.Position == "" {
+			continue // torn by a crash
+		}
+		if _, known := last[e.Directory]; known {
+			order = slices.DeleteFunc(order, func(d string) bool { return d == e.Directory })
+		}
+		order = append(order, e.Directory)
+		last[e.Directory] = append(bytes.Clone(s.Bytes()), '\n')
+	}
+	for _, d := range order {
+		lines = append(lines, last[d])
+	}
+	return lines, s.Err()
 }

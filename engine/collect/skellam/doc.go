@@ -45,7 +45,7 @@
 //
 // as E[e^L] = 1; the terms are not negative and each is computed to nearly full precision, as is L
 // itself: it is a sum of ln(I_i/I_{i+1}), and these come from the backward recurrence of 1 −
-// I_{i+1}/I_i (see fill in ratios.go). P[X = k] but for a factor is e to the sum of the same steps.
+// I_{i+1}/I_i (see fill in verify.go). P[X = k] but for a factor is e to the sum of the same steps.
 //
 // Up to variance 4096 every integer is summed. Beyond, every σ/3-th is: the terms are a smooth
 // function of k with the width σ of a normal density, and a sum of such a function over a lattice

@@ -3,7 +3,7 @@
 // of them is computed elsewhere.
 //
 //	Kind.Open ──▶ session     one connection; settings pinned (pins.go), never a second one
-//	  Look    ──▶ table       where the rows are, and their columns (table.go, kind.go, enum.go)
+//	  Look    ──▶ table       where the rows are, and their columns (table.go, kind.go)
 //	  Version ──▶ parts       a digest of the list of them, on all servers
 //	  Rows    ──▶ source.Batch (rows.go)
 //
