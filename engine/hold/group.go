@@ -56,11 +56,13 @@ type gathered struct {
 	all       bool     // it keeps all values, not one at a time
 }
 
-// newGathered makes the column of an expression. One that is no aggregate takes its value from the
-// first row of a group, as MySQL does without ONLY_FULL_GROUP_BY.
+// newGathered makes the column of an expression. One that is no aggregate, and ANY_VALUE, take
+// their value from the first row of a group, as MySQL does.
 func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathered, error) {
 	agg, ok := e.(sql.Aggregation)
-	if !ok {
+	if any, is := e.(*aggregation.AnyValue); is {
+		agg = aggregation.NewFirst(any.Child)
+	} else if !ok {
 		agg = aggregation.NewFirst(e)
 	}
 	c := &gathered{aggregate: agg}

@@ -18,13 +18,14 @@ import (
 	"scrim/planner/tree"
 )
 
-// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. A column that is not a key by itself
-// has any value of its group, as the expressions above it that repeat a grouping expression need;
-// the store would keep one for each group.
+// blockGroup is GROUP BY with COUNT, SUM, AVG, MIN and MAX. Expressions above it compute the
+// grouping expressions again. So columns that are not keys by themselves are those of one row of
+// the group, in which a grouping expression has its value of the group.
 func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r := *b.rel
 	r.Columns = nil
-	var by, exprs []string
+	var by, exprs, beside []string
+	var places []int // of the columns beside the keys
 	for _, k := range g.GroupByExprs {
 		x, err := s.Lower(tree.Unalias(k), b.rel.Resolve)
 		if err != nil {
@@ -45,7 +46,8 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 				return nil, rel.ErrStay
 			}
 			if !slices.Contains(by, x.SQL) {
-				x.SQL, x.Nullable = "any_value("+x.SQL+")", true
+				beside, places = append(beside, x.SQL), append(places, len(exprs))
+				x.Nullable = true
 			}
 			c.Expr = x
 		case sql.Aggregation:
@@ -66,6 +68,9 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	}
 	if len(exprs) == 0 {
 		return nil, rel.ErrStay
+	}
+	for i, x := range rel.OneRow("first", beside) {
+		exprs[places[i]] = x
 	}
 	// Without keys there is one row whatever the input; a constant aggregate makes that so.
 	suffix := ""

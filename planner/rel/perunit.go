@@ -29,7 +29,8 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 	out := *r
 	out.Unique = true
 	out.Columns = nil
-	var exprs []string
+	var exprs, beside []string
+	var places []int // of the columns beside the keys
 	for _, k := range g.GroupByExprs {
 		if r.IsUnit(k) {
 			continue
@@ -55,8 +56,9 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 			c.Expr, c.origin, c.tags, c.Name, c.Extended = src.Expr, src.origin, src.tags, src.Name, src.Extended
 			sqlText := c.Expr.SQL
 			if !s.grouped(r, e, g) {
-				// Not a grouping column: MySQL picks any row's value where it allows it at all.
-				sqlText = "min(" + sqlText + ")"
+				// Not a grouping column, but a grouping expression may have it. The row must be
+				// the same however the store reads its rows, on which other persons' rows act.
+				beside, places = append(beside, sqlText), append(places, len(exprs))
 				c.origin, c.tags = nil, nil
 			} else if !r.IsUnit(e) || sqlText != u.SQL {
 				sqlText = "any_value(" + sqlText + ")"
@@ -74,6 +76,9 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 				"The expression %s in a derived table that aggregates per unit is not supported.", e)
 		}
 		out.Columns = append(out.Columns, c)
+	}
+	for i, x := range OneRow("min", beside) {
+		exprs[places[i]] = x
 	}
 	// Base columns other than the grouping keys are not constant in a group.
 	out.Bases = nil
@@ -101,6 +106,23 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 		out.where = append(append([]string(nil), r.where...), u.SQL+" IS NOT NULL")
 	}
 	return s.Derived(&out, " GROUP BY "+sqltext.List(group), exprs), nil
+}
+
+// OneRow returns SQL for the values that expressions have in one row of a group, the same row for
+// all. The aggregate chooses it: "first" takes the first row that the store reads, "min" one that
+// depends on nothing but the values.
+func OneRow(aggregate string, exprs []string) []string {
+	if len(exprs) == 1 {
+		return []string{aggregate + "(" + exprs[0] + ")"}
+	}
+	fields, out := make([]string, len(exprs)), make([]string, len(exprs))
+	for i, x := range exprs {
+		fields[i] = fmt.Sprintf("v%d := %s", i, x)
+	}
+	for i := range exprs {
+		out[i] = fmt.Sprintf("struct_extract(%s(struct_pack(%s)), 'v%d')", aggregate, sqltext.List(fields), i)
+	}
+	return out
 }
 
 // covers reports whether all base columns in e are carried by the relation.
