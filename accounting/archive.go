@@ -250,6 +250,9 @@ func (a *archiving) meta(db *bolt.DB, from *bolt.Tx, replaced map[string][]byte)
 			return err
 		}
 		err = from.Bucket(metaBucket).ForEach(to.Put)
+		if string(to.Get(formatKey)) == chain.RenewedFormat {
+			delete(replaced, string(formatKey))
+		}
 		for k, v := range replaced {
 			err = errors.Join(err, to.Put([]byte(k), v))
 		}

@@ -2,6 +2,7 @@ package accounting
 
 import (
 	"fmt"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -129,6 +130,11 @@ func (l *Ledger) put(tx *bolt.Tx, b *batch, end *chain.Mark) error {
 		copy(payload, end.Hash[:])
 		if err := records.Put(chain.RecordKey(end.ID), payload); err != nil {
 			return err
+		}
+		if slices.ContainsFunc(r.Charges, func(c record.Booked) bool { return c.Since > 0 }) {
+			if err := tx.Bucket(metaBucket).Put(formatKey, []byte(chain.RenewedFormat)); err != nil {
+				return err
+			}
 		}
 	}
 	return tx.Bucket(metaBucket).Put(headKey, chain.Head{Mark: *end, Day: b.lastDay}.Encode())

@@ -175,14 +175,14 @@ func TestNotThisLedger(t *testing.T) {
 		{"no key", nothing, func(p string) { ok(t, os.Remove(p+KeySuffix)) }, ErrKey},
 		{"no ledger", nothing, func(p string) { ok(t, os.Remove(p)) }, ErrMissing},
 		{"an older format", set(formatKey, []byte("scrim ledger 2")), func(string) {}, ErrVersion},
-		{"a newer format", set(formatKey, []byte("scrim ledger 5")), func(string) {}, ErrVersion},
+		{"a newer format", set(formatKey, []byte("scrim ledger 6")), func(string) {}, ErrVersion},
 		{"no format", func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Delete(formatKey) }, func(string) {}, ErrVersion},
 	} {
 		path := edited(t, from, c.edit)
 		c.files(path)
 		refusedUnchanged(t, c.name, path, c.want)
 	}
-	for format, remedy := range map[string]string{"scrim ledger 2": repairOldForm, "scrim ledger 5": repairVersion} {
+	for format, remedy := range map[string]string{"scrim ledger 2": repairOldForm, "scrim ledger 6": repairVersion} {
 		l, err := Open(edited(t, from, set(formatKey, []byte(format))), Options{DirectoryID: testDirectory})
 		if err == nil || !strings.Contains(err.Error(), remedy) {
 			l.Close()

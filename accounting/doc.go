@@ -25,7 +25,7 @@
 // lists a uvarint length and the values.
 //
 //	bucket        key                              value
-//	meta          "format"                         "scrim ledger 3"; with an archive "scrim ledger 4"
+//	meta          "format"                         "scrim ledger 3"; with an archive "scrim ledger 4"; with renewals "scrim ledger 5"
 //	              "directory"                      Options.DirectoryID
 //	              "key-check"                      what only the key gives [32]
 //	              "head"                           last record u64, its hash [32], last day u32, its time i64
@@ -40,8 +40,8 @@
 //	│ kind │ unix nanos │ UTC day │ principal │ by kind                                  │
 //	│ u8   │ i64        │ u32     │ string    │                                          │
 //	└──────┴────────────┴─────────┴───────────┴──────────────────────────────────────────┘
-//	1 charge         statement, digest, mechanisms, roles (list of strings, with prefix), list of {account, u8 (1: entity, 2: blocks),
-//	                 with blocks: first day i32, last day i32, table, ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
+//	1 charge         statement, digest, mechanisms, roles (list of strings, with prefix), list of {account, u8 (1: entity, 2: blocks, 4: a renewal),
+//	                 with blocks: first day i32, last day i32, of a renewal: since u32, table, ρ u64, ε u64, δ_event u128, δ_tv u128, events, list of {scope, remaining ε f64 (NaN: in ρ), remaining ρ u64}}
 //	2 outcomes       list of {record of the charge u64, outcome u8}
 //	3 note           kind, text
 //	4 set budget     account, entity u8, principal, reason, ε f64, ρ u64, δ f64, window, the Rényi order f64 where it has one, and 1 where the account is a Gaussian one
@@ -66,6 +66,11 @@
 // A charge without blocks is for every block, and its record is as it was before there were any; a
 // program of then refuses a ledger with others. An end that stands open is the least i32, or the
 // greatest.
+//
+// A renewal is a charge for further parts of what an earlier one has paid for (Request.Renews). Since
+// is the day of the one before it. It counts in the windows that began after that day, since the
+// one before counts in those that hold it: after it, all windows of its day have the loss, once. A
+// file with a renewal says so in its format: an earlier program takes it for a newer one's.
 //
 // Ledgers of before remarks have none, and are read, verified and continued like others. A program
 // of before remarks refuses a ledger that has one, as it does every kind that it does not know.

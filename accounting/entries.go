@@ -27,7 +27,8 @@ type Entry struct {
 	ID        uint64
 	Kind      EntryKind
 	At        time.Time
-	Principal string // who paid, who asked, who is noted, or who set the budget
+	Day       budget.Date // of the ledger, which never goes back
+	Principal string      // who paid, who asked, who is noted, or who set the budget
 
 	// Charges and replays; a replay has no mechanisms, charges and roles:
 	Statement, Digest, Mechanisms string
@@ -51,6 +52,19 @@ type Entry struct {
 type EntryCharge struct {
 	Charge
 	Left []record.Left // of every budget that capped it
+}
+
+// In reports whether the charge counts in the window of a kind that holds the day of its entry.
+func (c *EntryCharge) In(w budget.Window, day budget.Date) bool {
+	return budget.StartsOf(day).After(c.Since)[w.Index()]
+}
+
+// CountsAfter is the day after which the windows began that a renewal counts in; "" for all windows.
+func (c *EntryCharge) CountsAfter() string {
+	if c.Since == 0 {
+		return ""
+	}
+	return c.Since.Time().Format(time.DateOnly)
 }
 
 // kindNames are the kinds of entries by the kinds of their records; outcomes and remarks have none.
@@ -95,7 +109,7 @@ type Filter struct {
 // their charge.
 func entryOf(id uint64, r *record.Record) Entry {
 	e := Entry{
-		ID: id, Kind: kindNames[r.Kind], At: r.At, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,
+		ID: id, Kind: kindNames[r.Kind], At: r.At, Day: r.Day, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,
 		Mechanisms: r.Mechanisms, NoteKind: r.NoteKind, Text: r.Text, Budget: r.Budget,
 	}
 	for _, role := range r.Roles {
@@ -109,7 +123,7 @@ func entryOf(id uint64, r *record.Record) Entry {
 	}
 	for i := range r.Charges {
 		c := &r.Charges[i]
-		e.Charges[i] = EntryCharge{Charge{Account: c.Account, Entity: c.Entity, Table: c.Table, Blocks: c.Blocks, Loss: c.Loss.Loss(), Events: c.Events}, c.Left}
+		e.Charges[i] = EntryCharge{Charge{Account: c.Account, Entity: c.Entity, Table: c.Table, Blocks: c.Blocks, Loss: c.Loss.Loss(), Events: c.Events, Since: c.Since}, c.Left}
 	}
 	return e
 }

@@ -97,6 +97,8 @@ type ExhaustedError struct {
 	Asked *days.Span
 	// NoBound says that the charge promises nothing to those whom the budget is for.
 	NoBound bool
+	// Renews says that the charge is for further parts of a release: Request.Renews.
+	Renews bool
 	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
 	EventShare, TVShare privacy.Delta
 }

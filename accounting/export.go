@@ -114,7 +114,7 @@ var csvHeader = []string{
 	"id", "at", "kind", "principal", "roles", "account_type", "account", "table", "rho", "pure_epsilon", "delta_event", "delta_tv",
 	"remaining_all", "remaining_own", "remaining_all_rho", "remaining_own_rho", "outcome", "replay_of", "digest", "mechanisms",
 	"budget_principal", "epsilon", "budget_rho", "delta", "window", "reason", "statement", "renyi_order", "remark", "accounting",
-	"first_day", "last_day",
+	"first_day", "last_day", "counts_after",
 }
 
 var csvColumn = func() map[string]int {
@@ -208,6 +208,7 @@ func (e *Entry) csvCharge(set func(name, value string), c *EntryCharge) {
 	first, last := c.Blocks.All().Dates()
 	set("first_day", first)
 	set("last_day", last)
+	set("counts_after", c.CountsAfter())
 	set("rho", strconv.FormatFloat(c.Loss.Rho.Float(), 'g', -1, 64))
 	set("pure_epsilon", csvNumber(c.Loss.Pure.Float()))
 	set("delta_event", strconv.FormatFloat(c.Loss.DeltaEvent, 'g', -1, 64))
@@ -291,6 +292,7 @@ func (c *EntryCharge) appendJSON(b []byte) []byte {
 	b = jsonField(b, "table", c.Table)
 	first, last := c.Blocks.All().Dates()
 	b = jsonField(jsonField(b, "first_day", first), "last_day", last)
+	b = jsonField(b, "counts_after", c.CountsAfter())
 	b = jsonNumber(b, "rho", c.Loss.Rho.Float())
 	b = jsonNumber(b, "pure_epsilon", c.Loss.Pure.Float())
 	b = jsonNumber(b, "delta_event", c.Loss.DeltaEvent)

@@ -178,7 +178,7 @@ func (l *Ledger) paidByDay(h state.Holder, first budget.Date) []state.DaySpent {
 	err := l.candidates(context.Background(), &f, readChunk, func(ids []uint32) (bool, error) {
 		return true, l.records(ids, func(_ uint64, r *record.Record) {
 			for i := range r.Charges {
-				if c := &r.Charges[i]; c.Account == h.Account && c.Entity == h.Entity {
+				if c := &r.Charges[i]; c.Account == h.Account && c.Entity == h.Entity && c.Since == 0 {
 					days = state.AddDay(days, r.Day, &c.Loss)
 				}
 			}

@@ -56,7 +56,8 @@ func (l *Ledger) identify(tx *bolt.Tx) (h chain.Head, check, base []byte, err er
 	if meta == nil {
 		return h, nil, nil, errors.New("not a ledger")
 	}
-	if v := string(meta.Get(formatKey)); v != chain.Format && v != chain.ArchivedFormat {
+	format := string(meta.Get(formatKey))
+	if v := format; v != chain.Format && v != chain.ArchivedFormat && v != chain.RenewedFormat {
 		return h, nil, nil, fmt.Errorf("%w: %s: have %q, want %q. %s", ErrVersion, l.path, v, chain.Format, versionRepair(v))
 	}
 	if v := meta.Get(directoryKey); string(v) != l.directory {
@@ -70,7 +71,7 @@ func (l *Ledger) identify(tx *bolt.Tx) (h chain.Head, check, base []byte, err er
 			return h, nil, nil, fmt.Errorf("bucket %s is missing", b)
 		}
 	}
-	if base = bytes.Clone(meta.Get(baseKey)); (base == nil) != (string(meta.Get(formatKey)) == chain.Format) {
+	if base = bytes.Clone(meta.Get(baseKey)); format != chain.RenewedFormat && (base == nil) != (format == chain.Format) {
 		return h, nil, nil, errors.New("what it says of its archive does not fit its format")
 	}
 	if h, err = chain.DecodeHead(meta.Get(headKey)); err == nil && h.ID > index.MaxRecords {

@@ -70,7 +70,7 @@ func TestNewerRecords(t *testing.T) {
 	if len(kinds) < 5 {
 		t.Errorf("only records of the kinds %v were changed", kinds)
 	}
-	path := edited(t, from, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("scrim ledger 5")) })
+	path := edited(t, from, func(tx *bolt.Tx) error { return tx.Bucket(metaBucket).Put(formatKey, []byte("scrim ledger 6")) })
 	if _, err := Open(path, Options{DirectoryID: testDirectory}); err == nil || !strings.Contains(err.Error(), "made by a newer version of scrim") {
 		t.Errorf("a newer format: %v", err)
 	}

@@ -74,8 +74,12 @@ func mustCharge(t *testing.T, l *Ledger, r *rand.Rand, who, account string) Rece
 		}
 		events, loss = append(events, e), loss.Add(e.Loss())
 	}
+	named, renews := fmt.Sprint("digest", r.IntN(99)), uint64(0)
+	if r.IntN(4) == 0 { // goes on with the last one that did
+		named, renews = "series", 1
+	}
 	receipt, err := l.Reserve(t.Context(), Request{
-		Principal: who, Statement: "SELECT ?", Digest: fmt.Sprint("digest", r.IntN(99)), Mechanisms: "m", Roles: []string{"a", "b", "c"}[:r.IntN(4)],
+		Principal: who, Statement: "SELECT ?", Digest: named, Renews: renews, Mechanisms: "m", Roles: []string{"a", "b", "c"}[:r.IntN(4)],
 		Charges: []Charge{
 			{Account: account, Table: "shop." + account, Blocks: randomBlocks(r), Loss: loss, Events: events},
 			{Account: "e", Entity: true, Blocks: randomBlocks(r), Loss: loss, Events: events},
@@ -135,6 +139,9 @@ func TestPartsAgainstOneByOne(t *testing.T) {
 	s, x := replayed(t, l)
 	if s.LastID < 1200 || len(x.Days) < 30 || len(members(x)) < 100 {
 		t.Fatalf("only %d records of %d days in %d sets", s.LastID, len(x.Days), len(members(x)))
+	}
+	if list, err := l.Entries(t.Context(), Filter{Digest: "series"}); err != nil || len(list) < 100 || !slices.ContainsFunc(list, func(e Entry) bool { return e.Charges[0].Since > 0 }) {
+		t.Errorf("only %d charges go on with another, %v", len(list), err)
 	}
 	end := chain.Head{Mark: l.end, Day: l.state.LastDay}
 	for _, size := range []uint64{index.BlockSize, 2 * index.BlockSize, partSize} {

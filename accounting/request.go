@@ -24,6 +24,9 @@ type Request struct {
 	Digest     string // of Statement
 	Mechanisms string // what runs, for the record
 	Charges    []Charge
+	// Renews is the record of the charge for what this one goes on with, a release in parts; 0: it
+	// goes on with none. See Reserve.
+	Renews uint64
 }
 
 // Charge is a loss on one account.
@@ -36,6 +39,9 @@ type Charge struct {
 	Blocks *days.Span
 	Loss   privacy.Loss
 	Events []privacy.Event // what Loss is the sum of, in the order of the mechanisms
+	// Since is, of an entry that renews a charge, the ledger's day of that one: it counts in the
+	// windows that began after. 0, and in a request: in all.
+	Since budget.Date
 	// Rounded are the same events where Gaussian noise is drawn as rounded normal numbers, which a
 	// Gaussian account wants; nil: the caller cannot draw it so.
 	Rounded []privacy.Event
@@ -102,7 +108,7 @@ func exhausted(b *budget.Budget, c *record.Booked, r *record.Record, full []stat
 	e := &ExhaustedError{
 		Account: c.Account, Entity: c.Entity, Table: c.Table, Scope: b.Principal, Principal: r.Principal,
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.Day),
-		RequestedRho: c.Loss.Rho, Asked: c.Blocks, NoBound: c.Loss.Loss().DeltaEvent >= 1,
+		RequestedRho: c.Loss.Rho, Asked: c.Blocks, Renews: r.Renews, NoBound: c.Loss.Loss().DeltaEvent >= 1,
 	}
 	for i := range full {
 		if on := full[i].Span; (&on).Whole() != nil {

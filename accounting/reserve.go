@@ -15,6 +15,12 @@ import (
 // to the principal's own or default budget. All of them or none. When it returns without an error
 // the charge is durable, and it is never given back.
 //
+// What goes on with an earlier charge (Renews) is charged what the last one was that the principal
+// made for the same statement: it counts in the windows that began after the day of that, and again
+// in all on an account of which a budget was reset since, for roles that are new, and where an
+// archive has the last charge. Where all of it counts already nothing is charged, and the receipt
+// is zero.
+//
 // Refusals change nothing: *NoBudgetError, *ExhaustedError, ErrInvalid for a request that makes no
 // sense, and ErrUnavailable. When ctx ends while the charge is being written, Reserve returns ctx's
 // error and the charge stands, with outcome Cancelled or TimedOut. When writing fails, whether it
@@ -33,8 +39,13 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	}
 	charges, rounded := l.drawn(req.Principal, r.Roles, req.Charges)
 	r.Charges = merge(charges)
+	if req.Renews > 0 {
+		if err := l.renew(ctx, r, req.Renews); err != nil {
+			return Receipt{}, err
+		}
+	}
 	receipt, b, err := l.book(r)
-	if err != nil {
+	if err != nil || b == nil {
 		return Receipt{}, err
 	}
 	receipt.Rounded = rounded
@@ -50,10 +61,38 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	return receipt, nil
 }
 
+// renew makes the charges of a record those of the last one that it goes on with, from record first
+// on, as far as that counts already.
+func (l *Ledger) renew(ctx context.Context, r *record.Record, first uint64) error {
+	r.Renews = true
+	list, err := l.Entries(ctx, Filter{Principal: r.Principal, Digest: r.Digest, Kinds: []EntryKind{ChargeEntry}, AfterID: first - 1, Descending: true, Limit: 1})
+	if err != nil || len(list) == 0 || list[0].Statement != r.Statement {
+		return err
+	}
+	last := &list[0]
+	resets, err := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
+	known := roleHolders(last.Roles)
+	fresh := slices.ContainsFunc(r.Roles, func(who string) bool { return !slices.Contains(known, who) })
+	for i := range r.Charges {
+		c := &r.Charges[i]
+		at := slices.IndexFunc(last.Charges, func(b EntryCharge) bool {
+			return b.Account == c.Account && b.Entity == c.Entity && b.Blocks.Same(c.Blocks)
+		})
+		if at < 0 {
+			continue
+		}
+		*c = merge([]Charge{last.Charges[at].Charge})[0]
+		if !fresh && !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
+			c.Since = last.Day
+		}
+	}
+	return err
+}
+
 // book puts a charge through the filter and queues its record.
 func (l *Ledger) book(r *record.Record) (Receipt, *batch, error) {
 	id, b, err := l.admit(r)
-	if err != nil {
+	if err != nil || b == nil {
 		return Receipt{}, nil, err
 	}
 	weigh(r)
@@ -92,6 +131,9 @@ func (l *Ledger) admit(r *record.Record) (uint64, *batch, error) {
 		return 0, nil, l.fault
 	}
 	l.stamp(r)
+	if !slices.ContainsFunc(r.Charges, func(c record.Booked) bool { return c.Since == 0 || c.Since < r.Day }) {
+		return 0, nil, nil
+	}
 	for i := range r.Charges {
 		if err := admit(l.state, i, r); err != nil {
 			return 0, nil, err
@@ -120,13 +162,13 @@ func admit(s *state.State, i int, r *record.Record) error {
 	return test(s, i, r, s.Own(c.Account, c.Entity, r.Principal), r.Principal, record.Own)
 }
 
-// test tests a charge against one budget, if there is one, which caps what who spends: it has to
-// fit beside what is spent on each of its blocks.
+// test tests a charge against one budget, if there is one and the charge counts in its window, which
+// caps what who spends: it has to fit beside what is spent on each of its blocks.
 func test(s *state.State, i int, r *record.Record, b *budget.Budget, who, scope string) error {
-	if b == nil {
+	c := &r.Charges[i]
+	if b == nil || !budget.StartsOf(r.Day).After(c.Since)[b.Window.Index()] {
 		return nil
 	}
-	c := &r.Charges[i]
 	spent := s.Before(state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, r.Day, r.Charges[:i])
 	over := spent.Over(c.Blocks, b.Window, r.Day)
 	var full []state.Stretch

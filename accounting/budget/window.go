@@ -93,6 +93,14 @@ func (s Starts) Hold(d Date) (in InWindows) {
 	return in
 }
 
+// After returns which of the windows began after d; all of them where it is 0.
+func (s Starts) After(d Date) (in InWindows) {
+	for i, first := range s {
+		in[i] = d == 0 || first > d
+	}
+	return in
+}
+
 // StartsOf returns the first day of each window that d lies in.
 func StartsOf(d Date) (s Starts) {
 	for i, w := range Windows {

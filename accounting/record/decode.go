@@ -88,7 +88,7 @@ func readBudget(d *codec.Decoder, r *Record) {
 
 func readBooked(d *codec.Decoder) Booked {
 	c := Booked{Account: d.Text()}
-	c.Entity, c.Blocks = ReadKind(d)
+	c.Entity, c.Blocks, c.Since = ReadKind(d)
 	c.Table, c.Loss, c.Events = d.Text(), privacy.ReadTally(d), privacy.ReadEvents(d)
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		c.Left = append(c.Left, Left{d.Text(), privacy.Epsilon(d.Float()), privacy.Rho(d.Uint64())})

@@ -40,6 +40,7 @@ type Record struct {
 	Mechanisms        string   // charges
 	Roles             []string // with RolePrefix, as holders
 	Charges           []Booked
+	Renews            bool          // charges: they go on with an earlier one; not stored
 	Weighed           chan struct{} // closed when the charges say what they left; nil: they do
 
 	Charge uint64   // replays and remarks: the charge's record; 0, of a replay: not known
@@ -64,12 +65,15 @@ type Booked struct {
 	Account string
 	Entity  bool
 	Blocks  *days.Span // that it is for; nil: every block
-	Table   string
-	Loss    privacy.Tally
-	Events  []privacy.Event
-	curve   *privacy.Curve // of the events; nil: not yet made
-	Left    []Left         // of each budget that the charge was tested against
-	Tested  []Tested
+	// Since is the day of the charge that this one renews: it counts in the windows that began
+	// after that day, as the other counts in those that hold it. 0: it counts in all.
+	Since  budget.Date
+	Table  string
+	Loss   privacy.Tally
+	Events []privacy.Event
+	curve  *privacy.Curve // of the events; nil: not yet made
+	Left   []Left         // of each budget that the charge was tested against
+	Tested []Tested
 }
 
 // Fingerprint tells digests apart in the index, which checks them again in the record: FNV-1a, the

@@ -62,5 +62,9 @@ const Format = "scrim ledger 3"
 // what they come to. The chain is the same, and begins with the name of the other format.
 const ArchivedFormat = "scrim ledger 4"
 
+// RenewedFormat is that of a file, with an archive or without, that has charges which renew others,
+// which earlier programs would take for damage. The chain is the same.
+const RenewedFormat = "scrim ledger 5"
+
 // keyMode is who may read the key: its owner alone.
 const FileMode = 0o600

@@ -47,13 +47,13 @@ func (p *Part) charge(d *codec.Decoder, id uint32) {
 	p.Index.Lines(int(min(charges, math.MaxInt32)), id)
 	for n := charges; n > 0 && !d.Bad; n-- {
 		account := p.party(d.Bytes())
-		entity, on := record.ReadKind(d)
+		entity, on, since := record.ReadKind(d)
 		table := d.Bytes()
 		p.Index.Tag(index.AsAccount, &account.Name, id)
 		if len(table) > 0 {
 			p.Index.Tag(index.AsTable, &p.party(table).Name, id)
 		}
-		p.sums.pay(p.sums.payer(account, entity, who, roles), on, d)
+		p.sums.pay(p.sums.payer(account, entity, who, roles), on, since, d)
 		for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 			d.Bytes() // the scope
 			d.Take(leftSize)

@@ -37,16 +37,18 @@ type step struct {
 	changes []*record.Record
 }
 
-// spender is a holder, and the blocks that are spent on.
+// spender is a holder, the blocks that are spent on, and the windows that it counts in.
 type spender struct {
 	state.Holder
 	on days.Span
+	in budget.InWindows
 }
 
-// paid is what a payer pays in a step, on some blocks.
+// paid is what a payer pays in a step, on some blocks, as it counts in the same windows.
 type paid struct {
 	by *payer
 	on days.Span
+	in budget.InWindows
 	privacy.Amount
 }
 
@@ -114,14 +116,17 @@ func (s *sums) payer(account *party, entity bool, who *party, roles *roleList) *
 	return by
 }
 
-// sum returns what the payer pays in the step for some blocks.
-func (s *sums) sum(by *payer, on *days.Span) *privacy.Amount {
-	all := on.All()
-	i := slices.IndexFunc(by.sums, func(p *paid) bool { return p.on == all })
+// sum returns what the payer pays in the step for some blocks, and since a day.
+func (s *sums) sum(by *payer, on *days.Span, since budget.Date) *privacy.Amount {
+	all, at := on.All(), &s.steps[len(s.steps)-1]
+	in := s.starts.After(since)
+	for i := range in {
+		in[i] = in[i] && at.within[i]
+	}
+	i := slices.IndexFunc(by.sums, func(p *paid) bool { return p.on == all && p.in == in })
 	if i < 0 {
 		i = len(by.sums)
-		by.sums = append(by.sums, &paid{by: by, on: all})
-		at := &s.steps[len(s.steps)-1]
+		by.sums = append(by.sums, &paid{by: by, on: all, in: in})
 		at.paid = append(at.paid, by.sums[i])
 	}
 	by.sums[0], by.sums[i] = by.sums[i], by.sums[0]
@@ -146,11 +151,13 @@ func (s *sums) newPayer(h state.Holder, roles *roleList) *payer {
 }
 
 // pay takes the loss of a charge and its events, and adds them to what is paid.
-func (s *sums) pay(by *payer, on *days.Span, d *codec.Decoder) {
-	loss, sum := privacy.ReadTally(d), s.sum(by, on)
+func (s *sums) pay(by *payer, on *days.Span, since budget.Date, d *codec.Decoder) {
+	loss, sum := privacy.ReadTally(d), s.sum(by, on, since)
 	sum.Tally.Plus(&loss)
 	for _, l := range by.days {
-		l.days = state.AddDay(l.days, s.last, &loss)
+		if since == 0 {
+			l.days = state.AddDay(l.days, s.last, &loss)
+		}
 	}
 	for n := d.Uvarint(); n > 0 && !d.Bad; n-- {
 		sum.Curve.Plus(s.curve(d))
@@ -212,7 +219,7 @@ func (s *sums) fold() {
 		at.spent = make(map[spender]*privacy.Amount, 2*len(at.paid))
 		for _, p := range at.paid {
 			for _, h := range p.by.holders {
-				who := spender{h, p.on}
+				who := spender{h, p.on, p.in}
 				if at.spent[who] == nil {
 					at.spent[who] = &privacy.Amount{}
 				}
@@ -235,7 +242,7 @@ func (s *sums) join(to *state.State) error {
 	for i := range s.steps {
 		at := &s.steps[i]
 		for h, a := range at.spent {
-			to.Of(h.Holder).Spend(&h.on, to.Starts, at.within, a)
+			to.Of(h.Holder).Spend(&h.on, to.Starts, h.in, a)
 		}
 		for _, r := range at.changes {
 			to.Change(r)

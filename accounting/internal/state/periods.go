@@ -118,7 +118,8 @@ func (s *State) Before(h Holder, day budget.Date, others []record.Booked) *Spend
 		if !own {
 			p, own = p.clone(), true
 		}
-		p.Spend(c.Blocks, budget.StartsOf(day), budget.InWindows{true, true, true, true}, c.Amount())
+		starts := budget.StartsOf(day)
+		p.Spend(c.Blocks, starts, starts.After(c.Since), c.Amount())
 	}
 	return p
 }

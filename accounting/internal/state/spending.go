@@ -18,13 +18,13 @@ type Holder struct {
 // Spending is what one holder has spent. As days never go back, one sum for each window is enough,
 // whichever of them a budget has or gets; the first day of its period stands beside it.
 type Spending struct {
-	// all charges, each once, whatever its blocks; resets do not change it
+	// all charges but renewals, each once, whatever its blocks; resets do not change it
 	Ever  privacy.Amount
 	Since Since // of charges to every block
 	// of charges to some blocks: stretches of days that such charges are for, in order, cut where
 	// the stretch of any of them begins or ends
 	Periods []Period
-	// by day, for charts; resets do not change it; of All and of roles, whose records are many
+	// by day, as Ever, for charts; of All and of roles, whose records are many
 	Days []DaySpent
 }
 
@@ -46,10 +46,12 @@ type DaySpent struct {
 	Spent privacy.Tally
 }
 
-// Spend adds what was spent on some blocks, in some of the windows that begin with s, and before
-// the others.
+// Spend adds what was spent on some blocks, in some of the windows that begin with s. What is not
+// in that of budget.Never was spent before: it renews what is.
 func (p *Spending) Spend(on *days.Span, s budget.Starts, in budget.InWindows, a *privacy.Amount) {
-	p.Ever.Plus(a)
+	if in[budget.Never.Index()] {
+		p.Ever.Plus(a)
+	}
 	if on = on.Whole(); on == nil {
 		p.Since.spend(s, in, a)
 		return

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"scrim/accounting/budget"
-	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 )
@@ -48,7 +47,7 @@ func (s *State) Apply(r *record.Record) error {
 		for i := range r.Charges {
 			c := &r.Charges[i]
 			a := c.Amount()
-			r.Payers(func(who string) { s.spend(Holder{c.Account, c.Entity, who}, c.Blocks, a) })
+			r.Payers(func(who string) { s.spend(Holder{c.Account, c.Entity, who}, c, a) })
 		}
 	case record.SetBudget, record.RemoveBudget, record.ResetBudget:
 		s.Change(r)
@@ -68,10 +67,10 @@ func (s *State) advance(d budget.Date) error {
 }
 
 // spend books an amount on the last day.
-func (s *State) spend(h Holder, on *days.Span, a *privacy.Amount) {
+func (s *State) spend(h Holder, c *record.Booked, a *privacy.Amount) {
 	p := s.Of(h)
-	p.Spend(on, s.Starts, budget.InWindows{true, true, true, true}, a)
-	if h.ManyPay() {
+	p.Spend(c.Blocks, s.Starts, s.Starts.After(c.Since), a)
+	if h.ManyPay() && c.Since == 0 {
 		p.Days = AddDay(p.Days, s.LastDay, &a.Tally)
 	}
 }
