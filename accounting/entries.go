@@ -54,11 +54,6 @@ type EntryCharge struct {
 	Left []record.Left // of every budget that capped it
 }
 
-// In reports whether the charge counts in the window of a kind that holds the day of its entry.
-func (c *EntryCharge) In(w budget.Window, day budget.Date) bool {
-	return budget.StartsOf(day).After(c.Since)[w.Index()]
-}
-
 // CountsAfter is the day after which the windows began that a renewal counts in; "" for all windows.
 func (c *EntryCharge) CountsAfter() string {
 	if c.Since == 0 {

@@ -15,11 +15,10 @@ import (
 // to the principal's own or default budget. All of them or none. When it returns without an error
 // the charge is durable, and it is never given back.
 //
-// What goes on with an earlier charge (Renews) is charged what the last one was that the principal
-// made for the same statement: it counts in the windows that began after the day of that, and again
-// in all on an account of which a budget was reset since, for roles that are new, and where an
-// archive has the last charge. Where all of it counts already nothing is charged, and the receipt
-// is zero.
+// What goes on with an earlier charge (Renews) is charged as the last one that the principal made
+// for the same statement, in the windows that began after its day; in all where it is on other
+// accounts, in an archive, or for fewer roles, and on an account of which a budget was reset since.
+// Where all of it counts already nothing is charged, and the receipt is zero.
 //
 // Refusals change nothing: *NoBudgetError, *ExhaustedError, ErrInvalid for a request that makes no
 // sense, and ErrUnavailable. When ctx ends while the charge is being written, Reserve returns ctx's
@@ -66,24 +65,20 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 func (l *Ledger) renew(ctx context.Context, r *record.Record, first uint64) error {
 	r.Renews = true
 	list, err := l.Entries(ctx, Filter{Principal: r.Principal, Digest: r.Digest, Kinds: []EntryKind{ChargeEntry}, AfterID: first - 1, Descending: true, Limit: 1})
-	if err != nil || len(list) == 0 || list[0].Statement != r.Statement {
+	if err != nil || len(list) == 0 || list[0].Statement != r.Statement || len(list[0].Charges) != len(r.Charges) {
 		return err
 	}
-	last := &list[0]
-	resets, err := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
-	known := roleHolders(last.Roles)
+	resets, err := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: list[0].ID})
+	known := roleHolders(list[0].Roles)
 	fresh := slices.ContainsFunc(r.Roles, func(who string) bool { return !slices.Contains(known, who) })
-	for i := range r.Charges {
+	for i, last := range list[0].Charges {
 		c := &r.Charges[i]
-		at := slices.IndexFunc(last.Charges, func(b EntryCharge) bool {
-			return b.Account == c.Account && b.Entity == c.Entity && b.Blocks.Same(c.Blocks)
-		})
-		if at < 0 {
+		if c.Account != last.Account || c.Entity != last.Entity || !c.Blocks.Same(last.Blocks) {
 			continue
 		}
-		*c = merge([]Charge{last.Charges[at].Charge})[0]
+		*c = merge([]Charge{last.Charge})[0]
 		if !fresh && !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
-			c.Since = last.Day
+			c.Since = list[0].Day
 		}
 	}
 	return err
@@ -166,7 +161,7 @@ func admit(s *state.State, i int, r *record.Record) error {
 // caps what who spends: it has to fit beside what is spent on each of its blocks.
 func test(s *state.State, i int, r *record.Record, b *budget.Budget, who, scope string) error {
 	c := &r.Charges[i]
-	if b == nil || !budget.StartsOf(r.Day).After(c.Since)[b.Window.Index()] {
+	if b == nil || !budget.StartsOf(r.Day).Hold(r.Day, c.Since)[b.Window.Index()] {
 		return nil
 	}
 	spent := s.Before(state.Holder{Account: c.Account, Entity: c.Entity, Principal: who}, r.Day, r.Charges[:i])

@@ -85,18 +85,11 @@ var Windows = [len(Starts{})]Window{Never, Day, Week, Month}
 // InWindows says of each window whether something lies in it.
 type InWindows [len(Windows)]bool
 
-// Hold returns which of the windows hold d, which is not after the day that all hold.
-func (s Starts) Hold(d Date) (in InWindows) {
+// Hold returns which of the windows hold d, which is not after the day that all hold, and not an
+// earlier day, since, 0 for none.
+func (s Starts) Hold(d, since Date) (in InWindows) {
 	for i, first := range s {
-		in[i] = first <= d
-	}
-	return in
-}
-
-// After returns which of the windows began after d; all of them where it is 0.
-func (s Starts) After(d Date) (in InWindows) {
-	for i, first := range s {
-		in[i] = d == 0 || first > d
+		in[i] = first <= d && (since == 0 || first > since)
 	}
 	return in
 }

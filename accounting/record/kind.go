@@ -17,22 +17,17 @@ const (
 )
 
 func (c *Booked) appendKind(b []byte) []byte {
-	kind := byte(0)
+	at := len(b)
+	b = append(b, 0)
 	if c.Entity {
-		kind |= onEntity
+		b[at] |= onEntity
 	}
-	on := c.Blocks.Whole()
-	if on != nil {
-		kind |= onBlocks
-	}
-	if c.Since > 0 {
-		kind |= onSince
-	}
-	b = append(b, kind)
-	if on != nil {
+	if on := c.Blocks.Whole(); on != nil {
+		b[at] |= onBlocks
 		b = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, uint32(on.First)), uint32(on.Last))
 	}
 	if c.Since > 0 {
+		b[at] |= onSince
 		b = binary.BigEndian.AppendUint32(b, uint32(c.Since))
 	}
 	return b

@@ -89,7 +89,7 @@ func (s *sums) enter(d budget.Date) error {
 		return nil
 	}
 	s.last = d
-	if in := s.starts.Hold(d); n == 0 || s.steps[n-1].reset || s.steps[n-1].within != in {
+	if in := s.starts.Hold(d, 0); n == 0 || s.steps[n-1].reset || s.steps[n-1].within != in {
 		s.steps = append(s.steps, step{within: in})
 	}
 	return nil
@@ -118,15 +118,12 @@ func (s *sums) payer(account *party, entity bool, who *party, roles *roleList) *
 
 // sum returns what the payer pays in the step for some blocks, and since a day.
 func (s *sums) sum(by *payer, on *days.Span, since budget.Date) *privacy.Amount {
-	all, at := on.All(), &s.steps[len(s.steps)-1]
-	in := s.starts.After(since)
-	for i := range in {
-		in[i] = in[i] && at.within[i]
-	}
+	all, in := on.All(), s.starts.Hold(s.last, since)
 	i := slices.IndexFunc(by.sums, func(p *paid) bool { return p.on == all && p.in == in })
 	if i < 0 {
 		i = len(by.sums)
 		by.sums = append(by.sums, &paid{by: by, on: all, in: in})
+		at := &s.steps[len(s.steps)-1]
 		at.paid = append(at.paid, by.sums[i])
 	}
 	by.sums[0], by.sums[i] = by.sums[i], by.sums[0]

@@ -118,8 +118,7 @@ func (s *State) Before(h Holder, day budget.Date, others []record.Booked) *Spend
 		if !own {
 			p, own = p.clone(), true
 		}
-		starts := budget.StartsOf(day)
-		p.Spend(c.Blocks, starts, starts.After(c.Since), c.Amount())
+		p.Spend(c.Blocks, budget.StartsOf(day), budget.StartsOf(day).Hold(day, c.Since), c.Amount())
 	}
 	return p
 }

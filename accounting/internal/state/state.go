@@ -69,7 +69,7 @@ func (s *State) advance(d budget.Date) error {
 // spend books an amount on the last day.
 func (s *State) spend(h Holder, c *record.Booked, a *privacy.Amount) {
 	p := s.Of(h)
-	p.Spend(c.Blocks, s.Starts, s.Starts.After(c.Since), a)
+	p.Spend(c.Blocks, s.Starts, s.Starts.Hold(s.LastDay, c.Since), a)
 	if h.ManyPay() && c.Since == 0 {
 		p.Days = AddDay(p.Days, s.LastDay, &a.Tally)
 	}
