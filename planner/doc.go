@@ -4,7 +4,7 @@
 //	bind (go-mysql-server)
 //	package survey     the statement's tables, hints and kind; what is not a query
 //	rewrite.go         find the protected scans; refuse, or replace the lowest aggregate above each by a
-//	                   DPAggregate; follow.go: what stands above follows its columns
+//	                   DPAggregate; keyjoin.go: what stands above follows its columns
 //	package rel        the subtree under that aggregate as one generated SELECT, with the unit of each row
 //	package keys       grouping expressions: public images of domains, or private selection
 //	package aggregate  the aggregates, on the public grids of package grid

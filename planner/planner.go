@@ -278,3 +278,105 @@ type Config struct {
 	// StoreMemory bounds what the store keeps in memory, in bytes; 0: no bound is known.
 	StoreMemory int64
 }
+
+// statement is the planning of one statement.
+type statement struct {
+	*rel.Writer
+	keys     *keys.Finder
+	releases *release.Builder
+	aggs     *aggregate.Binder
+	ctx      *sql.Context
+	catalog  catalog.Reader
+	p        *Planner
+	params   *settings.Settings
+	// columns of answers whose type differs from what the binder said
+	retyped      tree.Types
+	nodes        []*plan.DPAggregate    // in the order of the tree
+	aggregations []*release.Aggregation // distinct releases
+
+	// the private answers that are values of the rows around them
+	scalars map[*gmsplan.GroupBy]*plan.DPAggregate
+	keyed   map[*gmsplan.GroupBy]*keyedAnswer // those by values of these rows
+
+	over  sql.Node // whose expressions are being rewritten
+	looks bool     // an expression looks answers up
+
+	// columns of answers that have no value: a group has many
+	carried map[sql.ColumnId]bool
+
+	analyzer    *analyzer.Analyzer
+	definitions map[store.TableRef]*cells.Definition // of DP views, nil of those that are none any more
+	viewed      map[*plan.Release]*viewed            // what DP views tell
+	viewsNot    []plan.NotTaken                      // why others do not answer
+	defines     *gmsplan.GroupBy                     // of a view's definition, where this is one
+
+	privates map[sql.Node]bool // whether subtrees are rows of persons, as far as it was asked
+
+	explains bool // the plan is only shown
+}
+
+// pushDown is the rule that hands whole queries on public tables to the store. With raw access a
+// DBA's queries on protected tables are such, too. It runs after rewrite and touches only
+// statements without protected and undeclared tables.
+func (p *Planner) pushDown(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, scope *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	if !scope.IsEmpty() || scope.RecursionDepth() > 0 || survey.SchemaOnly(ctx, n) {
+		return n, transform.SameTree, nil
+	}
+	var c catalog.Reader = readable{p.config.Catalog(), p.config.Session.RawAccess(ctx), p.config.Session.IsDBA(ctx)}
+	f := survey.Of(ctx, c, n)
+	if len(f.Protected) > 0 || len(f.Undeclared) > 0 || f.BindVars {
+		return n, transform.SameTree, nil
+	}
+	out, changed := push.Down(ctx, rel.Tables{Catalog: c, LastColumn: f.MaxColumn, StoreMemory: p.config.StoreMemory}, p.config.Public, n)
+	if !changed {
+		return n, transform.SameTree, nil
+	}
+	return out, transform.NewTree, nil
+}
+
+// readable shows the tables that a session may read as they are as public ones: protected tables to
+// raw access, undeclared ones to a DBA. The store asks again before it hands rows out.
+type readable struct {
+	catalog.Reader
+	raw, dba bool
+}
+
+// Table implements catalog.Reader.
+func (r readable) Table(name string) catalog.Table {
+	t := r.Reader.Table(name)
+	if t.State == catalog.Protected && r.raw || t.State == catalog.Undeclared && r.dba {
+		return catalog.Table{Name: t.Name, State: catalog.Public}
+	}
+	return t
+}
+
+// sample plans the source of a simulation. Raw access plays no part: what is protected is charged,
+// whoever asks.
+func (p *Planner) sample(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, nested bool, want sample.Wanted) (sql.Node, error) {
+	c := p.config.Catalog()
+	f := survey.Of(ctx, c, n)
+	switch {
+	case len(f.Undeclared) > 0:
+		return nil, sample.Unsuitable("%s has been declared neither protected nor public.", f.Undeclared[0])
+	case len(f.Protected) == 0:
+		return n, sample.OnlyStored(ctx, n)
+	case nested || f.BindVars:
+		return nil, sample.Unsuitable("The query on %s has a subquery or a place holder.", f.Protected[0])
+	}
+	t, err := survey.ReadText(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !t.Query || t.Explain {
+		return nil, sample.Unsuitable("The source is not a SELECT.")
+	}
+	s, err := p.statement(ctx, a, c, t, f)
+	if err != nil {
+		return nil, err
+	}
+	out, err := sample.Source(s.Writer, s.ctx, s.params, s.rows, n, want)
+	if r, ok := refuse.As(err); ok && r.Code != refuse.Parameter && r.Code != refuse.SimulationSource {
+		return nil, sample.Unsuitable("%s", r.Cause)
+	}
+	return out, err
+}

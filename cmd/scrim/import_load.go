@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"scrim/engine/datadir/fileimport"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 	"scrim/internal/upload"
 )
 
@@ -136,4 +138,15 @@ func broken(err error) bool {
 func isMissing(err error) bool {
 	var file *fileimport.Unreadable
 	return store.KindOf(err) == store.NotFound && !errors.As(err, &file)
+}
+
+// plainName needs no quotes.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// name writes a name for MySQL, quoted where it has to be.
+func name(s string) string {
+	if plainName.MatchString(s) {
+		return s
+	}
+	return sqltext.Name(s)
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"scrim/internal/sqltext"
 )
@@ -181,4 +184,163 @@ func schemasOf(all []*described, h hints) (out []string) {
 		}
 	}
 	return out
+}
+
+// column is the table's column of that plain name, "" for none.
+func (t *described) column(plain string) string {
+	for _, c := range t.columns {
+		if bare(c.name) == plain {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// bare is a name without its letters' case and underscores: customer_id and customerId are one.
+func bare(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "") }
+
+// persons are words for whom data are of, as tables and columns name them.
+var persons = []string{"user", "customer", "person", "patient", "member", "client", "employee", "student", "subscriber", "visitor",
+	"participant", "respondent", "citizen", "resident", "passenger", "driver", "donor", "voter", "household", "applicant", "learner"}
+
+// names reports whether a table is named for things of a word: order, orders.
+func (t *described) names(word string) bool {
+	table := bare(t.table)
+	return word != "" && slices.Contains([]string{word, word + "s", word + "es"}, table) ||
+		word == "person" && table == "people" || strings.HasSuffix(word, "y") && table == strings.TrimSuffix(word, "y")+"ies"
+}
+
+// unit guesses the column that names the person, and what kind of person that is.
+func (t *described) unit(h hints) (column, entity string) {
+	for _, u := range h.units {
+		if c := t.column(bare(u)); c != "" {
+			return c, strings.TrimSuffix(bare(u), "id")
+		}
+	}
+	for _, p := range persons {
+		if c := t.column("id"); c != "" && t.names(p) {
+			return c, p
+		}
+		for _, n := range []string{p + "id", p, p + "no", p + "number", p + "key"} {
+			if c := t.column(n); c != "" {
+				return c, p
+			}
+		}
+	}
+	return "", ""
+}
+
+// stem is what a column refers to by its name: order for order_id, "" for id.
+func stem(column string) string {
+	s, ok := strings.CutSuffix(bare(column), "id")
+	if !ok {
+		return ""
+	}
+	return s
+}
+
+// own guesses the column that identifies the table's rows: id, or film_id in films.
+func (t *described) own() string {
+	for _, c := range t.columns {
+		if s := stem(c.name); bare(c.name) == "id" || s != "" && t.names(s) {
+			return c.name
+		}
+	}
+	return ""
+}
+
+// parent guesses the table through which rows of t find their person: order_id is the id of orders.
+func (t *described) parent(all []*described, personal map[string]string) (column string, up *described, key string) {
+	for _, c := range t.columns {
+		s := stem(c.name)
+		for _, p := range all {
+			if p == t || p.schema != t.schema || personal[p.name()] == "" || !p.names(s) {
+				continue
+			}
+			for _, k := range []string{"id", s + "id"} {
+				if key := p.column(k); key != "" {
+					return c.name, p, key
+				}
+			}
+		}
+	}
+	return "", nil, ""
+}
+
+// span is the public range of days, as the DBA tells it; both are empty where nobody does.
+type span struct{ from, to string }
+
+// check refuses what is no range of days.
+func (r span) check() error {
+	if r == (span{}) {
+		return nil
+	}
+	from, err := time.Parse(time.DateOnly, r.from)
+	to, err2 := time.Parse(time.DateOnly, r.to)
+	if err != nil || err2 != nil || to.Before(from) {
+		return fmt.Errorf("--from %q --to %q: want two days, the first one first, as --from 2020-01-01 --to 2026-12-31", r.from, r.to)
+	}
+	return nil
+}
+
+// domains proposes the public keys of protected tables: those that public tables have, and days
+// where the DBA says from when to when they are. What else only a DBA can fill in is said.
+func (p *protecting) domains(ctx context.Context, db *sql.DB) (out proposal, err error) {
+	all, err := readTables(ctx, db)
+	if err != nil {
+		return out, err
+	}
+	for _, t := range all.tables {
+		if t.state != "protected" || !p.hints.has(t.schema) {
+			continue
+		}
+		if err := each(ctx, db, "CALL dp_suggest_domains(?)", func(f [4]string) {
+			column, typ, statement, frees := f[0], f[1], f[2], f[3]
+			switch days := isDay(typ); {
+			case t.keyed(column): // each row has a value of its own
+			case strings.Contains(statement, `"table"`):
+				out.add(statement, frees)
+			case days && p.within(t.name()+"."+column) != span{}:
+				r := p.within(t.name() + "." + column)
+				out.add(fmt.Sprintf(`CALL dp_set_domain(%s, %s, '{"min":"%s","max":"%s"}')`, t.quoted(), sqltext.Text(column), r.from, r.to), frees)
+			case days:
+				out.say("the days that "+t.name()+"."+column+" may have, if anybody may know them: --from and --to say them ("+frees+")", statement)
+			default:
+				out.say("the public values of "+t.name()+"."+column+", if anybody may know them ("+frees+")", statement)
+			}
+		}, t.name()); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// isDay reports whether a type, as MySQL names it, is of days or moments.
+func isDay(typ string) bool {
+	typ = strings.ToLower(typ)
+	return strings.HasPrefix(typ, "date") || strings.HasPrefix(typ, "timestamp")
+}
+
+// within is the public range of a column of days: the one of the command line, or else what is
+// answered to a question, once for each column. Rows are never looked at for it.
+func (p *protecting) within(column string) span {
+	if p.days != (span{}) || p.ask == nil {
+		return p.days
+	}
+	r, asked := p.told[column]
+	if asked {
+		return r
+	}
+	for {
+		line := p.ask("From which day to which is " + column + ", as anybody may know (2020-01-01 2026-12-31; nothing to leave it)? ")
+		f := strings.Fields(line)
+		if len(f) == 2 {
+			r = span{f[0], f[1]}
+		}
+		if len(f) == 0 || len(f) == 2 && r.check() == nil {
+			break
+		}
+	}
+	p.told[column] = r
+	return r
 }

@@ -1,9 +1,9 @@
 // Package digest takes the values out of SQL texts, so that they can be logged, listed and counted:
 // a literal may be a value of somebody's row, or a password.
 //
-//	text ─▶ lex.go   tokens, comments dropped, each literal one mark
-//	     ─▶ fold.go  passwords, signs and lists of values
-//	     ─▶ print    keywords in capitals, one space where one belongs, at most [MaxBytes] bytes
+//	text ─▶ lex.go     tokens, comments dropped, each literal one mark
+//	     ─▶ digest.go  passwords, signs and lists of values
+//	     ─▶ print      keywords in capitals, one space where one belongs, at most [MaxBytes] bytes
 //
 // [Redact] is total: every text has a redacted form. Where a text can be read in two ways (an
 // escaped quote that another sql_mode ends a string at), or not at all (a string without an end),

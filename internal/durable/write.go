@@ -77,3 +77,6 @@ func Remove(path string) error {
 	}
 	return nil
 }
+
+// ErrHeld says that another process, or another opening in this one, holds the lock.
+var ErrHeld = errors.New("the file is locked")

@@ -1,12 +1,10 @@
 // Package mcp serves the Model Context Protocol to programs that ask on behalf of a model: the
 // tools describe, price, query and budget, behind `scrim mcp`.
 //
-//	server.go   the tools and what a Server is told
-//	session.go  one connection to the database, and the account that it may be of
-//	answer.go   rows as JSON, within bounds
-//	describe.go, budget.go, query.go, cost.go  the tools
-//	errors.go   what is told of an error
-//	http.go     who may connect over HTTP
+//	server.go   a Server: its options, its connection to the database and the account that it may
+//	            be of, and who may connect over HTTP
+//	query.go    the tools query, price and budget
+//	answer.go   the tool describe; rows as JSON, within bounds, and errors
 //
 // It is a client of a running server and holds no privilege: every number comes from a statement of
 // one account over MySQL's protocol, through that account's gates, budgets, ledger and audit. The

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"scrim/internal/client"
+	"scrim/internal/sqltext"
 )
 
 // Question is what query is asked.
@@ -107,4 +108,88 @@ func (c *call) warnings(ctx context.Context, private bool) (Records, error) {
 		return c.records(ctx, "SELECT level, code, message, remedy FROM dp.last_warnings")
 	}
 	return c.records(ctx, "SHOW WARNINGS")
+}
+
+// Cost is a charge for a query, or a stored answer. Losses are in the unit that the account is kept
+// in.
+type Cost struct {
+	LedgerID         int64    `json:"ledger_id,omitempty"`
+	Entry            string   `json:"entry" jsonschema:"charge, or replay: a stored answer, which costs nothing"`
+	AccountType      string   `json:"account_type,omitempty"`
+	Account          string   `json:"account,omitempty" jsonschema:"the table or entity"`
+	Epsilon          *float64 `json:"epsilon,omitempty"`
+	Delta            *float64 `json:"delta,omitempty"`
+	PureEpsilon      *float64 `json:"pure_epsilon,omitempty"`
+	Rho              *float64 `json:"rho,omitempty"`
+	RemainingEpsilon *float64 `json:"remaining_epsilon,omitempty"`
+	RemainingRho     *float64 `json:"remaining_rho,omitempty"`
+	QuestionsLeft    *int64   `json:"questions_left,omitempty" jsonschema:"at the default loss"`
+	ReplayOf         *int64   `json:"replay_of,omitempty" jsonschema:"the ledger entry of the charge whose answer this is"`
+}
+
+// spent is the number of the connection's last private statement that cost something.
+func (c *call) spent(ctx context.Context) (number int64, err error) {
+	return number, c.conn.QueryRowContext(ctx, client.LastCostNumber).Scan(&number)
+}
+
+// costs are what a private statement after that one cost.
+func (c *call) costs(ctx context.Context, before int64) ([]Cost, error) {
+	out := []Cost{}
+	rows, err := c.conn.QueryContext(ctx, client.CostQuery(before))
+	if err != nil {
+		return out, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var k Cost
+		var id *int64
+		if err := rows.Scan(&id, &k.Entry, &k.AccountType, &k.Account, &k.Epsilon, &k.Delta, &k.PureEpsilon, &k.Rho,
+			&k.RemainingEpsilon, &k.RemainingRho, &k.QuestionsLeft, &k.ReplayOf, new(int64)); err != nil {
+			return out, err
+		}
+		if id != nil {
+			k.LedgerID = *id
+		}
+		out = append(out, k)
+	}
+	return out, rows.Err()
+}
+
+// Nothing is what a tool without arguments is asked.
+type Nothing struct{}
+
+// Budgets are what the tool budget answers.
+type Budgets struct {
+	Budgets Records `json:"budgets" jsonschema:"a line for each table or entity and principal ('*': all together); questions_left is at the default loss"`
+}
+
+const budgets = `SELECT account_type, account, principal, epsilon, delta, rho, budget_window, window_end, spent_epsilon, spent_rho,
+	remaining_epsilon, remaining_rho, remaining_pure_epsilon, questions_left FROM dp.budgets`
+
+func (s *session) budget(ctx context.Context, c *call, _ Nothing) (Budgets, error) {
+	list, err := c.records(ctx, budgets)
+	return Budgets{list}, err
+}
+
+// Priced is what price is asked.
+type Priced struct {
+	SQL string `json:"sql" jsonschema:"one SELECT"`
+}
+
+// Price is what price answers.
+type Price struct {
+	Lines Records `json:"lines" jsonschema:"item budget: the loss of this query, what remains before and after it, how many such queries fit, questions_left at the default loss; item answer: its expected error and the persons that it needs; item keys: when a key is shown"`
+}
+
+func (s *session) price(ctx context.Context, c *call, in Priced) (Price, error) {
+	query, err := single(in.SQL)
+	if err != nil {
+		return Price{}, err
+	}
+	lines, err := c.priced(ctx, query)
+	return Price{lines}, err
+}
+
+func (c *call) priced(ctx context.Context, query string) (Records, error) {
+	return c.records(ctx, "CALL dp_price("+sqltext.Text(query)+")")
 }

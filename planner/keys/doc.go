@@ -11,10 +11,10 @@
 //	  tables.go    rows of public tables
 //	  cells.go     ranges, cut so that the expression has one value in each cell
 //	  atoms.go     parts of a moment, tests
-//	  ladder.go    rounded numbers
-//	  named.go     what conditions list
+//	  ranges.go    rounded numbers
+//	  feasible.go  what conditions list
 //	variable.go  expressions on all combinations of variables, evaluated by the store
-//	image.go, feasible.go, mapping.go
+//	grouping.go, feasible.go  the keys, and which combinations there may be
 //	tuples.go    the values that columns of the rows around a subquery have together
 //
 // Images follow from definitions of tables, declared domains, the rows of public tables and the

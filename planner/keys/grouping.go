@@ -1,12 +1,20 @@
 package keys
 
 import (
+	"errors"
+	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/catalog"
 	"scrim/planner/canon"
+	"scrim/planner/lower"
 	"scrim/planner/rel"
+	"scrim/planner/tree"
 )
 
 // Key is one grouping expression.
@@ -140,4 +148,184 @@ func (g *Grouping) place(at, k int) int {
 		at /= size
 	}
 	panic("planner: a key that the GROUP BY does not name")
+}
+
+// Mapping joins a relation with the public values of a key and returns the SQL of the value's
+// index. Rows with another value have no partner and drop out.
+func (s *Finder) Mapping(r *rel.Relation, k Key) (*rel.Relation, string, error) {
+	im := k.Image
+	if len(im.Values) == 0 {
+		return r.With("FALSE"), "0", nil
+	}
+	if im.constant {
+		return r, "0", nil
+	}
+	x, err := s.Writer.Lower(k.Expr, r.Resolve)
+	if err != nil {
+		return nil, "", err
+	}
+	if lo, hi, ok := k.consecutive(x); ok {
+		from := strconv.FormatInt(lo, 10)
+		return r.With(x.SQL + " BETWEEN " + from + " AND " + strconv.FormatInt(hi, 10)), "(" + x.SQL + " - " + from + ")", nil
+	}
+	alias := s.Writer.Alias()
+	texts := make([]any, len(im.Values))
+	for i, v := range im.Values {
+		texts[i] = Text(k.Type, v)
+	}
+	op := " = "
+	if slices.Contains(texts, nil) {
+		op = " IS NOT DISTINCT FROM "
+	}
+	// Grouping in the store makes the values distinct in the store's own sense of equality, so that
+	// no row finds two partners: a person's row must not be in two groups.
+	value := castText("v", x.Type)
+	item := "(SELECT min(g) AS g, " + value + " AS c FROM (SELECT unnest(range(" + strconv.Itoa(len(texts)) + ")) AS g, " +
+		unnested(s.Writer.Bind(jsonList(texts))) + " AS v) AS d GROUP BY " + value + ") AS " + alias
+	return r.JoinedWith(item, []string{x.SQL + op + alias + ".c"}), alias + ".g", nil
+}
+
+// consecutive reports whether the key is a whole-number column as it is, and its values a run of
+// numbers in order; then the index is a subtraction.
+func (k Key) consecutive(x lower.Expr) (lo, hi int64, ok bool) {
+	if _, plain := k.Expr.(*expression.GetField); !plain || x.Type.Kind != lower.Int {
+		return 0, 0, false
+	}
+	for i, v := range k.Image.Values {
+		text, _ := Text(k.Type, v).(string)
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return 0, 0, false
+		}
+		if i == 0 {
+			lo = n
+		}
+		if n != lo+int64(i) {
+			return 0, 0, false
+		}
+		hi = n
+	}
+	return lo, hi, true
+}
+
+// MaxPublic bounds the product of the public domains of the group keys, and each domain.
+const MaxPublic = 100000
+
+// Image is the finite public image of a grouping expression: values among which that of every row
+// is.
+type Image struct {
+	Values   []any
+	From     string         // where they come from, for EXPLAIN
+	found    bool           // by the planner alone: no domain of it is declared
+	constant bool           // without columns
+	index    map[string]int // of each value in Values
+	expr     sql.Expression // over base columns
+}
+
+// imageOf evaluates a grouping expression over base columns on the public values of what it is made
+// of. It is nil where they are not public, or where the planner found them by itself and they are
+// too many.
+func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
+	// Only what may run on protected rows may be a key: that also keeps clocks and random numbers
+	// out.
+	if err := s.Writer.RunsOnBases(k.r, e); err != nil {
+		return nil, err
+	}
+	im, err := s.imageIn(k, e)
+	if errors.Is(err, errText) {
+		return nil, nil
+	}
+	return im, err
+}
+
+func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
+	sp, exprs, err := s.spaceOf(k, []sql.Expression{e})
+	if err != nil || sp == nil {
+		return nil, err
+	}
+	if product(sp.vars) > MaxTried {
+		if slices.ContainsFunc(sp.vars, func(v *variable) bool { return v.found || v.run != nil }) {
+			return nil, nil
+		}
+		return nil, tooMany()
+	}
+	rows, ok, err := s.table(sp.vars, exprs, sp.tests)
+	if err != nil || !ok {
+		return nil, err
+	}
+	im := &Image{index: map[string]int{}, expr: e, constant: len(tree.Fields(s.ctx, e)) == 0}
+	var limit int
+	im.From, im.found, limit = sp.source()
+	if len(rows) > limit {
+		return nil, nil
+	}
+	for i, row := range rows {
+		im.Values = append(im.Values, row[0])
+		im.index[RowName(row)] = i
+	}
+	return im, nil
+}
+
+// source tells where the values of a space come from, for EXPLAIN, whether the planner found some
+// of them by itself, and how many values of an expression over it may be public.
+func (sp *space) source() (from string, found bool, limit int) {
+	from, limit = "the text of the query", MaxPublic
+	for i, v := range sp.vars {
+		if i == 0 {
+			from = v.from
+		} else if !strings.Contains(from, v.from) {
+			from += ", " + v.from
+		}
+		found = found || v.found
+	}
+	if found {
+		limit = MaxFound
+	}
+	return from, found, limit
+}
+
+// only is the image with the values of some places, in their order.
+func (im *Image) only(kept func(i int) bool) *Image {
+	out := *im
+	out.Values, out.index = nil, map[string]int{}
+	for i, v := range im.Values {
+		if kept(i) {
+			out.index[RowName(sql.Row{v})] = len(out.Values)
+			out.Values = append(out.Values, v)
+		}
+	}
+	return &out
+}
+
+// bases are the columns that the values of an expression follow from.
+func (s *Finder) bases(r *rel.Relation, e sql.Expression) []*rel.Base {
+	var out []*rel.Base
+	for _, id := range tree.Fields(s.ctx, e) {
+		if b := r.BaseByID(id); b != nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Whole reports whether every row has one of the values, as far as the declared domains hold. A
+// column with a domain may be NULL beside it, unless the store keeps it from that, a condition of
+// the query does, or the domain has NULL itself.
+func (s *Finder) Whole(r *rel.Relation, im *Image) bool { return s.WholeOf(r, im.expr) }
+
+// WholeOf reports the same of an expression over base columns: whether its public values have those
+// of every row.
+func (s *Finder) WholeOf(r *rel.Relation, e sql.Expression) bool {
+	k := s.factsOf(r)
+	for _, b := range s.bases(r, e) {
+		listed := slices.ContainsFunc(b.Domains, func(d catalog.Domain) bool { return d.Null || slices.Contains(d.Values, nil) })
+		excluded := slices.ContainsFunc(k.conds, func(c sql.Expression) bool {
+			ids := tree.Fields(s.ctx, c)
+			return len(ids) > 0 && !slices.ContainsFunc(ids, func(id sql.ColumnId) bool { return id != b.ID }) && !k.holdsOfNull(c)
+		})
+		if b.From == "" && (!b.Required || b.Extended) && !listed && !excluded {
+			return false
+		}
+	}
+	return true
 }

@@ -2,8 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator/groups"
+	"scrim/internal/refuse"
+	"scrim/internal/remark"
+	"scrim/planner/tree"
 )
 
 // Grouping says whether the groups of a release are answered together or apart, and why, in public
@@ -48,4 +54,137 @@ func (c Grouping) lines() []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// Range is where the exact values of a column of the statement's result lie, that is computed from
+// several answers. It follows from the statement.
+type Range struct {
+	Column    int // of the result
+	Name      string
+	Low, High float64
+}
+
+// rangeSlack is how far beyond an end, as a part of the range, a value is not told of: arithmetic
+// in decimals and floats rounds.
+const rangeSlack = 1e-9
+
+// holds reports whether a value is in the range: NULL and what is no number are.
+func (r Range) holds(v any) bool {
+	f, ok := tree.Float(v)
+	slack := rangeSlack * (r.High - r.Low)
+	return !ok || f >= r.Low-slack && f <= r.High+slack
+}
+
+// rangeCount counts what of a result is outside the ranges of its columns. It looks at nothing but
+// the rows that are sent, so it is post-processing.
+type rangeCount struct {
+	ranges  []Range
+	outside []int
+	rows    int
+	strict  bool
+	told    bool
+}
+
+func newRangeCount(s *Statement) *rangeCount {
+	return &rangeCount{ranges: s.Ranges, outside: make([]int, len(s.Ranges)), strict: s.Strict}
+}
+
+// add counts a row. Under dp_warnings = 'error' one that is outside ends the statement.
+func (c *rangeCount) add(ctx *sql.Context, row sql.Row) error {
+	c.rows++
+	weak := false
+	for i, r := range c.ranges {
+		if r.Column < len(row) && !r.holds(row[r.Column]) {
+			c.outside[i]++
+			weak = true
+		}
+	}
+	if !weak || !c.strict {
+		return nil
+	}
+	return refuse.New(refuse.WeakAnswer, "%s Under dp_warnings = 'error' the answer is not shown. What it has cost stands.", c.tell(ctx).Message())
+}
+
+// tell adds the remark on what was counted, where there is one.
+func (c *rangeCount) tell(ctx *sql.Context) remark.Remark {
+	cells, parts := 0, []string(nil)
+	for i, r := range c.ranges {
+		if n := c.outside[i]; n > 0 {
+			cells += n
+			parts = append(parts, fmt.Sprintf("%s, which lies from %g to %g", r.Name, r.Low, r.High))
+		}
+	}
+	if c.told || cells == 0 {
+		return remark.Remark{}
+	}
+	c.told = true
+	r := remark.New(remark.OutOfRange, "Computed from several answers, each with noise of its own, values are outside the range of the exact ones: %s.",
+		strings.Join(parts, "; ")).In(cells, c.rows*len(c.ranges))
+	remark.Add(ctx, r)
+	return r
+}
+
+// Total says that the groups of a release sum up those of another: both are of the same rows, and
+// each group of Under is a part of one of Of. The executor makes their released numbers agree
+// (package engine/estimator/reconcile).
+type Total struct {
+	Of, Under *Release
+	// of each group number of Under, that of Of; -1: no row is in it, whatever the data
+	Groups []int
+	Values []TotalValue
+}
+
+// TotalValue is a count or a sum that both releases have.
+type TotalValue struct{ Of, Under ValueAt }
+
+// ValueAt is a value of a release's answer: an aggregate, and one of its parts.
+type ValueAt struct{ Aggregate, Part int }
+
+// lines says of the totals of a release what they agree with, for EXPLAIN.
+func (s *Statement) totalLines(r *Release) []string {
+	var out []string
+	for _, t := range s.Totals {
+		if t.Of == r {
+			out = append(out, fmt.Sprintf("totals of %s: %s by weighted least squares", KeyNames(t.Under), agreeing(len(t.Values))))
+		}
+	}
+	return out
+}
+
+// verifyTotals checks what the executor relies on: see Verify.
+func (s *Statement) verifyTotals(known map[*Release]bool) error {
+	under, of := map[*Release]bool{}, map[*Release]bool{}
+	for _, t := range s.Totals {
+		_, a := known[t.Of]
+		_, b := known[t.Under]
+		switch {
+		case !a || !b || t.Of == t.Under || under[t.Under] || of[t.Of] || t.Of.Selection != nil || t.Under.Selection != nil:
+			return fmt.Errorf("invariant 13: totals of %s", strings.Join(t.Under.Tables, ", "))
+		case len(t.Groups) != t.Under.Groups || len(t.Of.Keys) >= len(t.Under.Keys):
+			return fmt.Errorf("invariant 13: totals of %d groups", len(t.Groups))
+		}
+		under[t.Under], of[t.Of] = true, true
+		for _, g := range t.Groups {
+			if g < -1 || g >= t.Of.Groups {
+				return fmt.Errorf("invariant 13: a part of group %d", g)
+			}
+		}
+		for _, v := range t.Values {
+			if !v.Of.in(t.Of) || !v.Under.in(t.Under) {
+				return fmt.Errorf("invariant 13: a value that is not there")
+			}
+		}
+	}
+	return nil
+}
+
+func (v ValueAt) in(r *Release) bool {
+	return v.Aggregate >= 0 && v.Aggregate < len(r.Aggregates) && v.Part >= 0 && v.Part < len(r.Aggregates[v.Aggregate].ErrorBars)
+}
+
+func agreeing(values int) string {
+	if values == 1 {
+		return "one value agrees"
+	}
+	return fmt.Sprintf("%d values agree", values)
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -289,4 +290,132 @@ type Sample struct {
 	Defined  []Definition
 	Tables   []Charge // of no loss yet
 	Entities []string
+}
+
+// What a release takes of the memory of a query, in bytes, from public facts. What there is of each
+// person lies in memory of another kind, which goes on on disk: no public fact tells how much it
+// is, and to stop when it is too much would tell it.
+const (
+	// AnswerBytes is about what a number of a vector of the answer takes: itself and its standard
+	// error, encoded to be kept, and as the text of a row.
+	AnswerBytes = 64
+	// NumberBytes is about what a number that is no vector's takes: its estimate with the law of
+	// its error, and the same texts.
+	NumberBytes = 512
+	// SumBytes is about what a coordinate takes while persons are added up: 128-bit sums, norms'
+	// terms and what is released of it, on each of up to four threads.
+	SumBytes = 256
+	// ChunkRows is the number of rows of the store's vectors. An array's numbers are there for all
+	// of them, however many rows a table has.
+	ChunkRows = 2048
+	// ChunkVectors is about how many such vectors a scan with an array holds at a time: measured
+	// with two threads, from 1 to 3 MiB a row of them.
+	ChunkVectors = 4
+)
+
+// Memory is about what a release takes at most, in bytes, whatever its rows are: by groups,
+// coordinates and columns. Where keys are selected it is that of one group; the others follow from
+// how many keys are released.
+func (r *Release) Memory() int64 {
+	groups, total := int64(max(1, r.Groups)), int64(0)
+	for _, a := range r.Aggregates {
+		if x, ok := a.Estimator.(estimator.Large); ok {
+			total += x.Memory()
+		}
+		switch {
+		case a.Groups != nil:
+			total += groups * int64(a.Groups.Width()) * (2*AnswerBytes + SumBytes)
+		case a.Vector != nil:
+			total += groups*int64(a.Vector.Dim)*AnswerBytes + int64(a.Vector.Dim)*SumBytes
+		default:
+			total += groups * NumberBytes
+		}
+	}
+	most := int64(0) // scans run one after another
+	for i, s := range r.Scans {
+		columns := int64(len(s.Types))
+		for _, a := range r.Aggregates {
+			if a.Vector != nil && a.Scan == i && a.Vector.Form == Arrays {
+				columns += int64(a.Vector.Dim)
+			}
+		}
+		most = max(most, columns*ChunkRows*8*ChunkVectors)
+	}
+	return total + most
+}
+
+// disk is about what the numbers of persons take beyond the memory that they are kept in, where
+// their number has a public bound, and 0 where it has none: each number of a person in each group,
+// once and in an estimator's copy.
+func (r *Release) disk() float64 {
+	numbers := 0
+	for _, a := range r.Aggregates {
+		if a.Vector != nil {
+			numbers += a.Vector.Dim
+		}
+		numbers += 1 + len(a.Columns)
+	}
+	return 16 * float64(r.MaxPersons) * float64(numbers) * float64(max(1, r.PerUnit))
+}
+
+// MiB is a number of bytes in MiB, rounded up.
+func MiB(bytes float64) float64 { return math.Ceil(bytes / (1 << 20)) }
+
+// Events returns what the release draws on one person, for the account: the key selection, and each
+// aggregate as often as the person takes part. Its loss is r.Loss, but for the rounding of each
+// event.
+//
+// A person is in up to perUnit groups, and the draws of one group come after those of another: the
+// runs add up. Under replace-one the groups' estimators run under add-remove (as package release
+// has it: neighbours.go), and an exchange is a removal and an addition. In each run, given what
+// came before, the parameters are twice as large: noise hides a move of up to twice the length, and
+// the logarithms of the quotients of two steps add up, so ε is doubled and ρ, which grows with the
+// square, is four times as large ([BS16, Proposition 27] where nothing more is known). Gaussian
+// noise that hides a shorter move has less ρ: Aggregate.Exchange. Where the person only leaves a
+// group, and enters another, that is two runs as they are, which cost less than one of twice the
+// parameters.
+func (r *Release) Events() []privacy.Event {
+	return r.events(privacy.DiscreteGaussian, estimator.Events)
+}
+
+// RoundedEvents is Events where Gaussian noise is drawn as rounded normal numbers.
+func (r *Release) RoundedEvents() []privacy.Event {
+	return r.events(privacy.Gaussian, estimator.RoundedEvents)
+}
+
+func (r *Release) events(noise privacy.EventKind, of func(estimator.Estimator) []privacy.Event) []privacy.Event {
+	var out []privacy.Event
+	if s := r.Selection; s != nil {
+		l := s.Loss()
+		out = append(out,
+			privacy.Event{Kind: noise, Rho: l.Rho, Count: 1},
+			privacy.Event{Kind: privacy.Threshold, DeltaEvent: l.DeltaEvent, Count: 1})
+	}
+	for i := range r.Aggregates {
+		a := &r.Aggregates[i]
+		for _, e := range of(a.Estimator) {
+			if a.Groups == nil {
+				e = r.InGroups(a, e)
+			}
+			out = privacy.AppendEvent(out, e)
+		}
+	}
+	return out
+}
+
+// InGroups is an event of an aggregate in one group in all groups that a person may be in.
+func (r *Release) InGroups(a *Aggregate, e privacy.Event) privacy.Event {
+	switch {
+	case a.Exchange <= estimator.ExchangeParts:
+	case e.Kind == privacy.DiscreteGaussian || e.Kind == privacy.Gaussian:
+		e.Rho = privacy.Loss{Rho: e.Rho}.Times(a.Exchange).Over(estimator.ExchangeParts).Rho
+	default:
+		e.Rho, e.Epsilon, e.Steps = 4*e.Rho, 2*e.Epsilon, 2*e.Steps
+	}
+	n := uint64(e.Count) * uint64(max(1, r.PerUnit))
+	if n > math.MaxUint32 {
+		return privacy.EventsOf(e.Loss().Times(max(1, r.PerUnit)))[0]
+	}
+	e.Count = uint32(n)
+	return e
 }

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
@@ -51,7 +52,7 @@ type reach int
 
 const (
 	Whole   reach = iota // all pages
-	Skimmed              // all but the leaves of records; see pages_skim.go
+	Skimmed              // all but the leaves of records; see pages_tree.go
 )
 
 // pageWalker verifies the pages of one file.
@@ -176,4 +177,16 @@ func readMeta(b []byte) (pageMeta, error) {
 		return pageMeta{}, errors.New("a meta page has an impossible page size")
 	}
 	return p, nil
+}
+
+// Guard calls f and turns panics, and faults on the memory-mapped file (a disk error, a file cut
+// short by someone else), into errors.
+func Guard(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("accounting: ledger file: %v", p)
+		}
+	}()
+	return f()
 }
