@@ -81,6 +81,9 @@ type Config struct {
 	// by default three quarters of MaxConnections. SET GLOBAL max_user_connections changes it, and
 	// 0 there means any number.
 	MaxUserConnections int
+	// StatementTime ends a statement, in whole seconds, by default 10 min, unless the account is a
+	// DBA's or has the role importer, collector or shuffler.
+	StatementTime time.Duration
 	// AuthTimeout bounds the time from accepting a connection to its login, by default 10 s.
 	AuthTimeout time.Duration
 	// MaxPreAuthPacket bounds a packet before the login, in bytes, by default 16 KiB.
@@ -131,6 +134,7 @@ func DefaultConfig(dataDir string) Config {
 		SessionsMemory:   384,
 		ReplayMemory:     64,
 		MaxConnections:   256,
+		StatementTime:    10 * time.Minute,
 		AuthTimeout:      10 * time.Second,
 		MaxPreAuthPacket: 16 << 10,
 		MaxPacket:        64 << 20,
@@ -153,6 +157,7 @@ func (c Config) withDefaults() Config {
 	c.ReplayMemory = cmp.Or(c.ReplayMemory, d.ReplayMemory)
 	c.MaxConnections = cmp.Or(c.MaxConnections, d.MaxConnections)
 	c.MaxUserConnections = cmp.Or(c.MaxUserConnections, max(1, c.MaxConnections*3/4))
+	c.StatementTime = cmp.Or(c.StatementTime, d.StatementTime)
 	c.AuthTimeout = cmp.Or(c.AuthTimeout, d.AuthTimeout)
 	c.MaxPreAuthPacket = cmp.Or(c.MaxPreAuthPacket, d.MaxPreAuthPacket)
 	c.MaxPacket = cmp.Or(c.MaxPacket, d.MaxPacket)

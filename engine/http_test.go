@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -380,5 +381,51 @@ func TestDashboardOverTLS(t *testing.T) {
 		if status, _ := w.read(http.Get(inClear)); status != http.StatusBadRequest {
 			t.Errorf("in clear: %d", status)
 		}
+	}
+}
+
+// TestHealthIsAnsweredWhateverIsOpen: connections of one address that fill the port, whatever they
+// have sent, keep neither its own questions for health waiting nor what others ask. A port that
+// takes 128 at a time and lets the others wait is through with these after 40 s at the earliest: as
+// long as it waits for a head, a body or a next request.
+func TestHealthIsAnsweredWhateverIsOpen(t *testing.T) {
+	const many, patience = 1000, 30 * time.Second
+	for name, says := range map[string]string{
+		"nothing":     "",
+		"half a head": "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+		"half a body": "POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nuser=",
+		"a request":   "GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := start(t, "", withHTTP)
+			address := i.HTTPAddr().String()
+			for range many {
+				c, err := net.Dial("tcp", address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				_, _ = io.WriteString(c, says)
+			}
+			for _, path := range []string{"/healthz", "/readyz"} {
+				c := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+				r, err := c.Get("http://" + address + path)
+				if err != nil {
+					t.Fatalf("%s beside %d connections: %v", path, many, err)
+				}
+				if r.Body.Close(); r.StatusCode != http.StatusOK {
+					t.Errorf("%s beside %d connections: %s", path, many, r.Status)
+				}
+			}
+			other := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+			c := http.Client{Timeout: patience, Transport: &http.Transport{DialContext: other.DialContext, DisableKeepAlives: true}}
+			r, err := c.Get("http://" + address + "/login")
+			if err != nil {
+				t.Fatalf("another address beside %d connections: %v", many, err)
+			}
+			if r.Body.Close(); r.StatusCode != http.StatusOK {
+				t.Errorf("another address beside %d connections: %s", many, r.Status)
+			}
+		})
 	}
 }

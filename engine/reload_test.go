@@ -59,14 +59,22 @@ func TestReload(t *testing.T) {
 	if _, err := i.dial("root", rootPassword); err == nil || !strings.Contains(err.Error(), "Too many connections") {
 		t.Errorf("got %v, want the new limit of connections", err)
 	}
-	// contributors over HTTPS: three quarters of the connections for an address
-	for n := 1; n <= 4; n++ {
+	// contributors over HTTPS: of five connections where there may be four the oldest is closed
+	var open []*tls.Conn
+	for range 5 {
 		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", i.ContributeAddr().String(), &tls.Config{RootCAs: otherRoots, ServerName: "localhost"})
-		if err == nil {
-			defer c.Close()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if (err == nil) != (n <= 3) {
-			t.Errorf("connection %d of a contributor: %v", n, err)
+		defer c.Close()
+		open = append(open, c)
+	}
+	for n, wait := range []time.Duration{10 * time.Second, 20 * time.Millisecond} {
+		_ = open[n].SetReadDeadline(time.Now().Add(wait))
+		_, err := open[n].Read(make([]byte, 1))
+		var late net.Error
+		if gone := !errors.As(err, &late) || !late.Timeout(); gone != (n == 0) {
+			t.Errorf("connection %d of 5 of a contributor: %v", n+1, err)
 		}
 	}
 	if got := root.value("SELECT 1"); got != "1" {

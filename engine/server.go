@@ -110,6 +110,7 @@ func open(cfg Config, source func() noise.Noiser) (*Server, error) {
 		_ = s.Close()
 		return nil, err
 	}
+	s.handler.Longest.Store(int64(cfg.StatementTime))
 	return s, nil
 }
 
@@ -265,7 +266,7 @@ func (s *Server) waitForSessions() {
 }
 
 // Reloadable lists the fields of a Config that Reload puts into effect.
-var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "MaxUserConnections", "AuthTimeout", "AuditDays"}
+var Reloadable = []string{"TLSCert", "TLSKey", "MaxConnections", "MaxUserConnections", "StatementTime", "AuthTimeout", "AuditDays"}
 
 // Reload puts the Reloadable fields of c into effect, all of them or, where c has a problem, none:
 // the certificate and its key are read again, connections beyond a lower limit stay until they end.
@@ -286,6 +287,7 @@ func (s *Server) Reload(c Config, note string) error {
 	if err := tellLimits(c); err != nil {
 		return err
 	}
+	s.handler.Longest.Store(int64(c.StatementTime))
 	s.audit.Keep(c.AuditDays)
 	s.audit.Write(audit.Record{Kind: audit.Reload, Note: note})
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/datadir"
+	"scrim/engine/store"
 	"scrim/engine/version"
 	"scrim/internal/testenv"
 )
@@ -358,6 +360,96 @@ func TestTimeLimitOnProtectedRows(t *testing.T) {
 	if d := time.Since(start); d < 900*time.Millisecond {
 		t.Errorf("the statement ended after %v, want a whole second", d)
 	}
+}
+
+// TestStatementTime: whatever an account says or sets, its statements end when the time of the server
+// for them is over, those that write too, unless it looks after the server or fills tables.
+func TestStatementTime(t *testing.T) {
+	i := start(t, "", func(c *Config) { c.StatementTime = time.Second })
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.own (n BIGINT)", "CREATE USER 'fay'@'%' IDENTIFIED BY 'pw-fay'", "GRANT importer TO 'fay'@'%'", "GRANT SELECT ON d.* TO 'fay'@'%'")
+	i.rows("d.open (n BIGINT)", "SELECT i FROM range(100000) r(i)")
+	root.exec("CALL dp_public('d.open')", "CALL dp_public('d.own')")
+	ann := i.analyst(root, "ann", "d")
+	root.exec("GRANT INSERT, DELETE, UPDATE ON d.own TO 'ann'@'%'")
+	const endless = "COUNT(*) FROM d.open a, d.open b, d.open c WHERE a.n + b.n * c.n > 7"
+	ended := func(c *client, least time.Duration, q string) {
+		t.Helper()
+		began := time.Now()
+		c.refused(3024, "HY000", q)
+		if d := time.Since(began); d < least {
+			t.Errorf("%s ended after %v, want %v", q, d, least)
+		}
+	}
+	for _, q := range []string{
+		"SELECT ", "SELECT /*+ MAX_EXECUTION_TIME(0) */ ", "SELECT /*+ SET_VAR(max_execution_time=3600000) */ ", "INSERT INTO d.own SELECT ", "SET @x = (SELECT ",
+	} {
+		ended(ann, time.Second, q+endless+strings.Repeat(")", strings.Count(q, "(SELECT ")))
+	}
+	ann.exec("SET max_execution_time = 0")
+	ended(ann, time.Second, "SELECT "+endless)
+	if got := root.value("SELECT COUNT(*) FROM d.own"); got != "0" {
+		t.Errorf("%s rows of statements that were ended", got)
+	}
+	// of the others MySQL's own limit, if any
+	fay := i.client("fay", "pw-fay")
+	for _, c := range []*client{root, fay} {
+		ended(c, 2*time.Second, "SELECT /*+ MAX_EXECUTION_TIME(2000) */ "+endless)
+	}
+	if got := root.value("SELECT /*+ MAX_EXECUTION_TIME(0) */ SLEEP(1.5)"); got != "0" {
+		t.Errorf("a DBA: got %s", got)
+	}
+	longer := i.cfg
+	longer.StatementTime = 3 * time.Second
+	if err := i.Reload(longer, ""); err != nil {
+		t.Fatal(err)
+	}
+	ended(ann, 3*time.Second, "SELECT "+endless)
+}
+
+// rows makes a table, schema.name and its columns between brackets, with what the store selects.
+func (i *instance) rows(table, query string) {
+	i.t.Helper()
+	i.root().exec("CREATE TABLE " + table)
+	session, err := i.store.Session(context.Background())
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	defer session.Close()
+	name, _, _ := strings.Cut(table, " ")
+	schema, name, _ := strings.Cut(name, ".")
+	if _, err := session.Write(context.Background(), []store.TableRef{{Schema: schema, Name: name}}, "INSERT INTO "+schema+"."+name+" "+query); err != nil {
+		i.t.Fatal(err)
+	}
+}
+
+// TestSpillingEnds: joins of a table with itself on a value that all rows have, whose pairs no disk
+// holds, end with the time for statements: on protected rows with the fixed error and the charge,
+// and what they have spilled is gone.
+func TestSpillingEnds(t *testing.T) {
+	i := start(t, "", func(c *Config) { c.StatementTime, c.MemoryLimit, c.PersonsMemory = 2*time.Second, "256MiB", 16 })
+	root := i.root()
+	root.exec("CREATE DATABASE d")
+	for _, table := range []string{"d.protected", "d.open"} {
+		i.rows(table+" (who BIGINT NOT NULL, k INT NOT NULL)", "SELECT i, 1 FROM range(300000) r(i)")
+	}
+	root.exec("CALL dp_protect('d.protected', 'who', 'person')", "CALL dp_set_budget('d.protected', '*', 100, 1e-6, 'never')", "CALL dp_public('d.open')")
+	ann := i.analyst(root, "ann", "d")
+	ann.refused(1644, "45015", "SELECT COUNT(*) FROM d.protected a JOIN d.protected b ON a.k = b.k")
+	if got := root.value("SELECT MIN(spent_rho) > 0 FROM dp.budgets WHERE account = 'd.protected'"); got != "1" {
+		t.Error("a statement that was ended cost nothing")
+	}
+	testenv.Until(t, 10*time.Second, "the end in the ledger", func() bool {
+		return fmt.Sprint(root.query("SELECT DISTINCT outcome FROM dp.ledger WHERE statement LIKE '%JOIN%'")) == "[[timeout]]"
+	})
+	ann.refused(3024, "HY000", "SELECT a.who, b.who FROM d.open a JOIN d.open b ON a.k = b.k ORDER BY 2, 1")
+	testenv.Until(t, 30*time.Second, "an empty directory for what is spilled", func() bool {
+		left, err := os.ReadDir(filepath.Join(i.cfg.DataDir, datadir.SpillDir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(left) == 0
+	})
 }
 
 func TestClientThatGoesAwayEndsItsStatement(t *testing.T) {

@@ -133,6 +133,9 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	if c.MaxUserConnections < 1 || c.MaxUserConnections > 100_000 {
 		bad("MaxUserConnections", "want 1 to 100000 connections of an account, or 0 for three quarters of all, have %d", c.MaxUserConnections)
 	}
+	if c.StatementTime < time.Second || c.StatementTime > 366*24*time.Hour || c.StatementTime%time.Second != 0 {
+		bad("StatementTime", "want a statement time of whole seconds from 1s to 8784h, have %v", c.StatementTime)
+	}
 	if c.AuthTimeout < 100*time.Millisecond || c.AuthTimeout > 10*time.Minute {
 		bad("AuthTimeout", "want a login timeout from 100ms to 10m, have %v", c.AuthTimeout)
 	}

@@ -60,6 +60,7 @@ var settings = []setting{
 	{name: "replay-size", field: "ReplayMemory", doc: "MiB of stored answers, which the same queries get again for nothing; the oldest go first"},
 	{name: "max-connections", field: "MaxConnections", doc: "open connections at most", reload: true},
 	{name: "max-user-connections", field: "MaxUserConnections", doc: "open connections of one account at most, but for administrators (0: three quarters of max-connections)", reload: true},
+	{name: "statement-time", field: "StatementTime", doc: "time that a statement may take, but for DBAs, importers, collectors and shufflers", reload: true},
 	{name: "login-timeout", field: "AuthTimeout", doc: "time from connecting to being logged in", reload: true},
 	{name: "audit", field: "Audit", doc: "what happens to statements while the audit log cannot be written: refuse (none runs), count (they run, and the log says how many are missing), or off (no audit log)"},
 	{name: "audit-dir", field: "AuditDir", doc: "directory of the audit log (default: audit in the data directory)"},

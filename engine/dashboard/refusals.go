@@ -27,7 +27,7 @@ var otherCauses = map[string]string{
 	"PRIVILEGE":   "The account lacks a privilege of MySQL's own.",
 	"SYNTAX":      "The statement could not be parsed.",
 	"STATEMENT":   "The statement ran into one of MySQL's conditions, told by its error number.",
-	"TIME_LIMIT":  "The statement ran longer than max_execution_time.",
+	"TIME_LIMIT":  "The statement ran longer than max_execution_time, or than statement-time of the server.",
 	"INTERRUPTED": "The statement was ended by KILL, by its client's leaving, or by the end of the server.",
 	"INTERNAL":    "The server's log says what happened, under the statement's id.",
 }

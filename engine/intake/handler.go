@@ -38,7 +38,8 @@ type handler struct {
 	*rates
 }
 
-func newHandler(o Options) http.Handler {
+// newHandler answers requests, at most as many at a time as bounded lets pass.
+func newHandler(o Options, bounded func(next http.Handler, full http.HandlerFunc) http.Handler) http.Handler {
 	h := &handler{o, newRates()}
 	mux := http.NewServeMux()
 	if o.Page {
@@ -48,7 +49,7 @@ func newHandler(o Options) http.Handler {
 	mux.HandleFunc("POST /v1/collections/{name}/reports", h.report)
 	mux.HandleFunc("OPTIONS /v1/collections/{name}/{what}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { errNotFound.write(w) })
-	return h.guarded(mux)
+	return h.guarded(bounded(mux, func(w http.ResponseWriter, _ *http.Request) { errTooMany.write(w) }))
 }
 
 // guarded does what comes before every answer: headers, origins, and the rate of one address.

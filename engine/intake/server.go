@@ -29,7 +29,8 @@ type Options struct {
 	Shuffler string
 	// MaxBody bounds a POST, in bytes.
 	MaxBody func() int64
-	// MaxConnections bounds the open connections; one address has three quarters of them.
+	// MaxConnections bounds the open connections. Three quarters of as many requests of one address
+	// are answered at a time.
 	MaxConnections int
 	Log            zerolog.Logger
 }
@@ -71,13 +72,13 @@ func Listen(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("intake: %w", err)
 	}
-	return &Server{http: l, handler: newHandler(o), log: o.Log}, nil
+	return &Server{http: l, handler: newHandler(o, l.Bounded), log: o.Log}, nil
 }
 
-// ofOne is how many of n connections one address may have.
+// ofOne is how many requests of one address are answered at a time, of n connections.
 func ofOne(n int) int { return max(1, n*3/4) }
 
-// SetMaxConnections bounds the open connections anew. Those that are open stay until they end.
+// SetMaxConnections bounds the open connections anew. What is being answered goes on.
 func (s *Server) SetMaxConnections(n int) {
 	if s != nil {
 		s.http.SetLimits(n, ofOne(n))

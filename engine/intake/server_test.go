@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -148,32 +149,90 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestConnectionsFollowAReload: one address has three quarters of the connections, of the present
-// limit.
+// TestConnectionsFollowAReload: where all connections are taken the oldest makes room, and a new
+// limit takes effect.
 func TestConnectionsFollowAReload(t *testing.T) {
 	s, client, base := serve(t, func(o *Options) { o.MaxConnections = 2 })
 	transport, _ := client.Transport.(*http.Transport)
 	address := strings.TrimPrefix(base, "https://")
-	// dial tells whether one more connection is served.
-	dial := func() bool {
-		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 5 * time.Second}, "tcp", address, transport.TLSClientConfig)
-		if err == nil {
-			t.Cleanup(func() { c.Close() })
+	var all []*tls.Conn
+	dial := func() {
+		t.Helper()
+		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 20 * time.Second}, "tcp", address, transport.TLSClientConfig)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err == nil
+		t.Cleanup(func() { c.Close() })
+		all = append(all, c)
 	}
-	if !dial() || dial() {
-		t.Error("of two connections an address does not have one")
+	// gone tells whether the server has closed a connection.
+	gone := func(c *tls.Conn, within time.Duration) bool {
+		_ = c.SetReadDeadline(time.Now().Add(within))
+		_, err := c.Read(make([]byte, 1))
+		var late net.Error
+		return !errors.As(err, &late) || !late.Timeout()
 	}
-	s.SetMaxConnections(8)
-	for n := 2; n <= 6; n++ {
-		if !dial() {
-			t.Errorf("connection %d of 6 is refused", n)
+	for range 3 {
+		dial()
+	}
+	if !gone(all[0], 20*time.Second) {
+		t.Error("of three connections where there may be two the oldest is open")
+	}
+	s.SetMaxConnections(4)
+	dial()
+	dial()
+	for n, c := range all[1:] {
+		if gone(c, 20*time.Millisecond) {
+			t.Errorf("connection %d of 4 was closed", n+1)
 		}
-	}
-	if dial() {
-		t.Error("an address has more than three quarters")
 	}
 	var none *Server
 	none.SetMaxConnections(1)
+}
+
+// slow takes reports when it is told to.
+type slow struct {
+	backend
+	begun chan struct{}
+	end   chan struct{}
+}
+
+func (s slow) Accept(context.Context, string, []byte, []byte) error {
+	s.begun <- struct{}{}
+	<-s.end
+	return nil
+}
+
+// TestReportsOfOneAddress: of reports that are being taken an address has three quarters of the
+// connections, over one connection, too; the next is to be sent again later.
+func TestReportsOfOneAddress(t *testing.T) {
+	b := slow{begun: make(chan struct{}), end: make(chan struct{})}
+	_, client, base := serve(t, func(o *Options) { o.Backend, o.MaxConnections = b, 4 })
+	post := func() int {
+		r, err := client.Post(base+"/v1/collections/x/reports", "application/json", strings.NewReader(`{"token": "00112233445566778899aabbccddeeff", "report": "AAAA"}`))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		r.Body.Close()
+		return r.StatusCode
+	}
+	taken := make(chan int)
+	for range 3 {
+		go func() { taken <- post() }()
+		<-b.begun
+	}
+	if got := post(); got != http.StatusTooManyRequests {
+		t.Errorf("a fourth report at a time: %d", got)
+	}
+	close(b.end)
+	for range 3 {
+		if got := <-taken; got != http.StatusOK {
+			t.Errorf("a report of three: %d", got)
+		}
+	}
+	go func() { <-b.begun }()
+	if got := post(); got != http.StatusOK {
+		t.Errorf("a report after the others: %d", got)
+	}
 }

@@ -10,7 +10,7 @@ import (
 
 // handler is all that is served over HTTP.
 func (m *Monitor) handler(secure bool) http.Handler {
-	mux := http.NewServeMux()
+	mux, pages := http.NewServeMux(), http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { plainText(rw, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) {
 		if err := m.Health.Check(); err != nil {
@@ -23,10 +23,13 @@ func (m *Monitor) handler(secure bool) http.Handler {
 		}
 		plainText(rw, http.StatusOK, "ready")
 	})
-	mux.Handle("GET /metrics", m.guarded(m.Metrics.Handler()))
-	mux.Handle("/console", m.console)
-	mux.Handle("/console/", m.console)
-	mux.Handle("/", m.dashboard)
+	pages.Handle("GET /metrics", m.guarded(m.Metrics.Handler()))
+	pages.Handle("/console", m.console)
+	pages.Handle("/console/", m.console)
+	pages.Handle("/", m.dashboard)
+	mux.Handle("/", m.http.Bounded(pages, func(rw http.ResponseWriter, _ *http.Request) {
+		plainText(rw, http.StatusServiceUnavailable, "too many requests are being answered; ask again later")
+	}))
 	if secure {
 		return mux
 	}

@@ -262,7 +262,7 @@ func named(table, account string) string {
 func interruption(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return mysql.NewSQLError(3024, mysql.SSUnknownSQLState, "Query execution was interrupted, maximum statement execution time exceeded")
+		return mysql.NewSQLError(3024, mysql.SSUnknownSQLState, "Query execution was interrupted, maximum statement execution time exceeded (max_execution_time, or statement-time of the server)")
 	case errors.Is(err, context.Canceled), store.KindOf(err) == store.Interrupted:
 		return mysql.NewSQLError(mysql.ERQueryInterrupted, mysql.SSQueryInterrupted, "Query execution was interrupted")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
@@ -41,6 +42,7 @@ type Handler struct {
 	Audit       *audit.Log        // nil without an audit log
 	Connections func() int        // how many are open
 	Since       time.Time         // the start of the server
+	Longest     atomic.Int64      // nanoseconds that a statement may take, see cutoff.Limit
 }
 
 var _ wire.Handler = (*Handler)(nil)

@@ -3,6 +3,7 @@ package statement
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -96,7 +97,7 @@ func (h *Handler) execute(ctx *sql.Context, c *mysql.Conn, cmd command, w *cutof
 		return rest, send(r, rest != "")
 	}
 	ctx = parse.WithStatement(ctx, text, parsed)
-	limited, end, err := cutoff.Limit(ctx, parsed)
+	limited, end, err := cutoff.Limit(ctx, parsed, time.Duration(h.Longest.Load()))
 	if err != nil {
 		return "", err
 	}

@@ -15,8 +15,8 @@ import (
 
 // Limits bound what a Server gives its clients.
 type Limits struct {
-	Connections int // that are open; more wait
-	PerAddress  int // of these, of one address; 0 for all
+	Connections int // that are open; what is more takes the place of one that answers nothing
+	PerAddress  int // requests that are being answered, of one address; 0 for any number
 	// Read is how long a request may take to arrive, Idle how long a connection waits for the next.
 	Read, Idle time.Duration
 }
@@ -48,11 +48,34 @@ func Listen(address string, certificate *tls.Config, l Limits) (*Server, error) 
 		IdleTimeout:       l.Idle,
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0), // it would tell addresses, and quote requests
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, key{}, c) },
 	}}, nil
 }
 
-// SetLimits bounds the open connections, and those of one address, anew. Those that are open stay
-// until they end.
+// key is that of a request's connection in its context.
+type key struct{}
+
+// Bounded answers with next while the limits have room for another request, else with full. What is
+// served without it has to be answered at once: its connection may make room for another one.
+func (s *Server) Bounded(next http.Handler, full http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, _ := r.Context().Value(key{}).(net.Conn)
+		if secure, ok := c.(*tls.Conn); ok {
+			c = secure.NetConn()
+		}
+		done, ok := s.room.Answering(c)
+		if !ok {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "5")
+			full(w, r)
+			return
+		}
+		defer done()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// SetLimits changes the limits of connections and of one address. What is being answered goes on.
 func (s *Server) SetLimits(connections, perAddress int) { s.room.SetLimits(connections, perAddress) }
 
 // Addr returns the address that is listened on.

@@ -17,10 +17,8 @@ type Config struct {
 	// connections that have logged in, default 256; administrators have one more
 	MaxConnections int
 	// connections that have not logged in yet, default MaxConnections
-	MaxLogins int
-	// of these from one address, default three quarters of MaxLogins, at least 8
-	MaxLoginsFrom int
-	AuthTimeout   time.Duration // from accept to the end of the login, default 10 s
+	MaxLogins   int
+	AuthTimeout time.Duration // from accept to the end of the login, default 10 s
 	// payload bytes of a packet before the login is done, default 16 KiB
 	MaxPreAuthPacket int
 	MaxPacket        int // payload bytes of one command, default 64 MiB
@@ -89,29 +87,25 @@ func (l *Listener) accept() (*Conn, error) {
 		if c := l.admit(raw); c != nil {
 			return c, nil
 		}
-		go turnAway(raw)
+		_ = raw.Close()
 	}
 }
 
-// admit takes a place for raw among those that log in, or returns nil when there is none.
+// admit takes a place for raw among those that log in, of an older one where there is none, or
+// returns nil where nobody logs in whose place it could be.
 func (l *Listener) admit(raw net.Conn) *Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from := Network(HostOf(raw.RemoteAddr()))
-	if !l.room(from) {
-		return nil
+	for l.closed || len(l.conns) >= l.cfg.MaxConnections+spareLogins || len(l.conns)-l.loggedIn >= l.cfg.MaxLogins {
+		if l.closed || !l.makeRoom() {
+			return nil
+		}
 	}
+	from := Network(HostOf(raw.RemoteAddr()))
 	c := newConn(raw, l)
-	l.conns[c] = &seat{entering: true, from: from}
+	l.conns[c] = &seat{entering: true, from: from, since: time.Now()}
 	l.logins[from]++
 	return c
-}
-
-// turnAway tells a client that there is no room, and closes.
-func turnAway(raw net.Conn) {
-	_ = raw.SetDeadline(time.Now().Add(time.Second))
-	_, _ = raw.Write(errorPacket(0, errTooMany, "08004", "Too many connections"))
-	_ = raw.Close()
 }
 
 // authTimeout is the present limit of a login.

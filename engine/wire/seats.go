@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dolthub/vitess/go/mysql"
 )
@@ -11,6 +12,7 @@ import (
 type seat struct {
 	entering bool   // it has not logged in yet
 	from     string // the address that this counts for
+	since    time.Time
 	loggedIn bool
 	account  string
 }
@@ -18,22 +20,27 @@ type seat struct {
 // spareLogins are connections beyond MaxConnections that may begin to log in: who holds the place
 // for administrators is known only then, and those who are refused must not keep an administrator
 // out.
-const spareLogins = 8
+const spareLogins = 32
 
-// room reports whether another connection may begin to log in. One address does not take all the
-// places for that: its connections need not say anything to hold them. l.mu is held.
-func (l *Listener) room(from string) bool {
-	return !l.closed && len(l.conns) < l.cfg.MaxConnections+spareLogins && len(l.conns)-l.loggedIn < l.cfg.MaxLogins && l.logins[from] < l.loginsFrom()
-}
-
-// loginsFrom is how many connections of one address may be logging in at the same time: as many of
-// all as one account may have by default, so that what a program opens at once comes in. l.mu is
+// makeRoom closes a connection that has not logged in yet, for another one: of the address that has
+// most of them the oldest. Whoever opens connections and says nothing loses their own; who logs in
+// needs its place only for as long as that takes. It reports false where there is none. l.mu is
 // held.
-func (l *Listener) loginsFrom() int {
-	if l.cfg.MaxLoginsFrom > 0 {
-		return l.cfg.MaxLoginsFrom
+func (l *Listener) makeRoom() bool {
+	var oldest *Conn
+	var of *seat
+	for c, s := range l.conns {
+		if s.entering && (of == nil || l.logins[s.from] > l.logins[of.from] || l.logins[s.from] == l.logins[of.from] && s.since.Before(of.since)) {
+			oldest, of = c, s
+		}
 	}
-	return max(8, l.cfg.MaxLogins*3/4)
+	if of == nil {
+		return false
+	}
+	l.entered(of)
+	delete(l.conns, oldest)
+	_ = oldest.raw.Close() // not in TLS, whose end waits for the client
+	return true
 }
 
 // entered notes that a connection is not one any more that has not logged in yet. l.mu is held.

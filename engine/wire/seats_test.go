@@ -28,7 +28,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := wire.NewListener(inner, wire.Config{MaxConnections: most})
+	l := wire.NewListener(inner, wire.Config{MaxConnections: most, MaxLogins: 20 * most})
 	s := wire.NewServer(l, &echo{}, func(l *wire.Login) (mysql.Getter, error) {
 		l.Account, l.MaxConnections = l.User, most
 		l.Administrator = func() bool { return l.User == "root" }
@@ -85,37 +85,62 @@ func settled(t *testing.T, l *wire.Listener, n int) {
 	testenv.Until(t, 10*time.Second, fmt.Sprint(n, " open connections"), func() bool { return l.Connections() <= n })
 }
 
-// TestLoginsOfOneAddress: connections of one address that say nothing leave places to log in for
-// others, and for it when they are gone; those that have logged in do not count, nor do they when
-// they log in as another user.
+// TestLoginsOfOneAddress: connections of one address that say nothing keep nobody out, neither of
+// that address nor of others: the oldest of them make room. Those that have logged in do not count,
+// nor do they when they log in as another user, and none of them is closed.
 func TestLoginsOfOneAddress(t *testing.T) {
 	const from = 3
-	l := serve(t, wire.Config{MaxConnections: 40, MaxLoginsFrom: from, AuthTimeout: time.Minute})
+	l := serve(t, wire.Config{MaxConnections: 40, MaxLogins: from, AuthTimeout: time.Minute})
+	var in []*raw
 	for range 2 * from {
-		connect(t, l).login(0)
+		in = append(in, connect(t, l).login(0))
 	}
 	var silent []net.Conn
-	for range from {
+	for range 50 {
 		silent = append(silent, greeting(t, l))
 	}
-	if _, err := ask(t, l, "native", "secret", "false"); err == nil || !strings.Contains(err.Error(), "1040") {
-		t.Errorf("beside %d that say nothing: got %v, want error 1040", from, err)
+	settled(t, l, 3*from)
+	if _, err := ask(t, l, "native", "secret", "false"); err != nil {
+		t.Errorf("beside those that say nothing: %v", err)
 	}
+	for n, c := range silent[:len(silent)-from] {
+		if !ended(c) {
+			t.Errorf("the silent connection %d of %d is open", n+1, len(silent))
+		}
+	}
+	for _, c := range in {
+		c.alive()
+	}
+}
+
+// TestLoginsOfManyAddresses: where one address holds all the places to log in, one of another
+// address is the first to come in, and stays.
+func TestLoginsOfManyAddresses(t *testing.T) {
+	l := serve(t, wire.Config{MaxConnections: 6, AuthTimeout: time.Minute})
+	for range 10 {
+		greeting(t, l)
+	}
+	settled(t, l, 6)
 	other, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Skipf("there is no second address on this machine: %v", err)
 	}
 	defer other.Close()
-	_ = other.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = other.SetDeadline(time.Now().Add(10 * time.Second))
 	var head [5]byte
 	if _, err := io.ReadFull(other, head[:]); err != nil || head[4] != 10 {
-		t.Errorf("another address is not greeted: %v, %x", err, head)
+		t.Fatalf("another address is not greeted: %v, %x", err, head)
 	}
-	silent[0].Close()
-	testenv.Succeeds(t, 5*time.Second, "a login when one has gone", func() error {
-		_, err := ask(t, l, "native", "secret", "false")
-		return err
-	})
+	for range 10 {
+		greeting(t, l)
+	}
+	if _, err := io.CopyN(io.Discard, other, int64(head[0])-1); err != nil {
+		t.Fatal(err)
+	}
+	_ = other.SetDeadline(time.Now().Add(50 * time.Millisecond))
+	if ended(other) {
+		t.Error("the connection of another address made room for those of the one that has most")
+	}
 }
 
 // TestNetworks: of IPv6 a customer's network is one address, an address of IPv4 is one in either

@@ -71,7 +71,7 @@ var Table = []Entry{
 	{NoBudget, "45012", "A protected table that the query touches has no total budget.", "A DBA runs CALL dp_set_budget(table, '*', epsilon, delta, window)."},
 	{BudgetExhausted, "45013", "The charge does not fit into what remains of a budget.", "Ask with a smaller dp_epsilon, wait for the next window, or have a DBA raise the budget."},
 	{NotDBA, "45014", "The statement is for a DBA only.", "Connect as an account with SUPER or the role dba."},
-	{Failed, "45015", "The query on protected data did not finish. Its charge stands, unless the message says that nothing was charged.", "Ask an operator to look at the server's log; a longer max_execution_time may help."},
+	{Failed, "45015", "The query on protected data did not finish. Its charge stands, unless the message says that nothing was charged.", "Ask an operator to look at the server's log; a longer max_execution_time, or statement-time of the server, may help."},
 	{Ledger, "45016", "The charge could not be made durable, so nothing was answered.", "Ask an operator to look at the disk of the data directory."},
 	{Unsupported, "45017", "The statement is valid SQL that this server does not support.", "The message says what to use instead."},
 	{Audit, "45018", "The audit log could not be written, so that no statement is run.", "Ask an operator to look at the disk of the audit log; statements run again as soon as it can be written."},

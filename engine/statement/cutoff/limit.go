@@ -20,11 +20,19 @@ var timeHint = regexp.MustCompile(`(?is)^/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-
 var setTimeHint = regexp.MustCompile(`(?is)^/\*\+.*\bSET_VAR\s*\(\s*max_execution_time\s*=\s*([0-9]{1,15})\s*\)`)
 
 // Limit gives a statement its time limit: the hint's, or the session's max_execution_time, which
-// like MySQL's holds for SELECT only. A statement that has turned out to read protected rows by
-// then runs on to the next whole second, so that a client cannot use the limit as a fine clock on
-// them: what reads protected rows notes so before the first one.
-func Limit(ctx *sql.Context, s sqlparser.Statement) (limited *sql.Context, end func(), err error) {
+// like MySQL's holds for SELECT only; and most, whatever the statement is, but for who fills tables
+// or looks after the server or its collections. A statement that has turned out to read protected
+// rows by then runs on to the next whole second, so that a client cannot use the limit as a fine
+// clock on them: what reads protected rows notes so before the first one.
+//
+// What the store spills for a statement follows from rows: a join of every row with every other one
+// of a value takes any disk. A limit in bytes would tell their number to who asks; time is measured
+// by who asks anyhow, the limit is the operator's, and the charge stands when it is reached.
+func Limit(ctx *sql.Context, s sqlparser.Statement, most time.Duration) (limited *sql.Context, end func(), err error) {
 	limit, err := timeLimit(ctx, s)
+	if most > 0 && (limit == 0 || limit > most) && !session.IsShuffler(ctx) && !session.IsImporter(ctx) {
+		limit = most
+	}
 	if err != nil || limit == 0 {
 		return ctx, func() {}, err
 	}

@@ -18,7 +18,7 @@ const (
 	CausePrivilege = "PRIVILEGE"   // MySQL's own privileges
 	CauseSyntax    = "SYNTAX"      // the statement could not be parsed
 	CauseStatement = "STATEMENT"   // another of MySQL's conditions, told by the error's number
-	CauseTime      = "TIME_LIMIT"  // max_execution_time
+	CauseTime      = "TIME_LIMIT"  // max_execution_time, or the server's statement-time
 	CauseEnded     = "INTERRUPTED" // KILL, a client that went away, or the end of the server
 	CauseInternal  = "INTERNAL"    // what the client is not told, see the log
 )
