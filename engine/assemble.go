@@ -47,8 +47,12 @@ var (
 )
 
 // Function implements sql.FunctionProvider: it is asked before go-mysql-server's own functions.
-func (databases) Function(_ *sql.Context, _, name string) (sql.Function, bool) {
-	return standard.Function(strings.ToLower(name))
+func (databases) Function(ctx *sql.Context, _, name string) (sql.Function, bool) {
+	name = strings.ToLower(name)
+	if f, closed := gate.Function(ctx, name); closed {
+		return f, true
+	}
+	return standard.Function(name)
 }
 
 // ExternalStoredProcedure implements sql.ExternalStoredProcedureProvider.

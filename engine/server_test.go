@@ -267,6 +267,61 @@ func TestAnalystsAreConfined(t *testing.T) {
 	}
 }
 
+// TestFunctionsAreRefusedWhenTheyAreNamed: wherever a text is bound, before anything of it is
+// evaluated.
+func TestFunctionsAreRefusedWhenTheyAreNamed(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT, n INT)", "INSERT INTO d.t VALUES (1, 1), (2, 2), (3, 3)", "CALL dp_public('d.t')",
+		"CREATE VIEW d.v AS SELECT id FROM d.t WHERE GET_LOCK('of a view', 0) = 1")
+	ann := i.analyst(root, "ann", "d")
+	root.exec("GRANT INSERT ON d.t TO 'ann'@'%'")
+	ann.exec("USE d")
+	for _, q := range []string{
+		"SELECT 1 FROM t WHERE %s = 1", "SELECT 1 FROM t WHERE 1 IN (%s)", "SELECT 1 FROM t WHERE id BETWEEN 1 AND %s", "SELECT 1 FROM t a JOIN t b ON %s",
+		"SELECT 1 FROM t WHERE EXISTS (SELECT 1 FROM t WHERE %s)", "SELECT (SELECT %s)", "WITH c AS (SELECT %s x) SELECT x FROM c", "SELECT 1 UNION SELECT %s",
+		"SELECT SUM(%s) FROM t", "SELECT id FROM t GROUP BY id HAVING %s", "SELECT id FROM t ORDER BY %s", "SELECT ROW_NUMBER() OVER (ORDER BY %s) FROM t",
+		"SHOW TABLES WHERE %s", "SHOW VARIABLES WHERE %s", "SHOW STATUS WHERE %s", "SHOW COLUMNS FROM t WHERE %s", "SHOW PROCESSLIST WHERE %s",
+		"EXPLAIN SELECT 1 FROM t WHERE %s", "EXPLAIN ANALYZE SELECT 1 FROM t WHERE %s", "PREPARE s FROM 'SELECT 1 FROM t WHERE %s'",
+		"CALL dp_price('SELECT 1 FROM t WHERE %s')", "CALL dp_price(%s)",
+		"DO %s", "SET @x = %s", "SET @@session.max_execution_time = %s", "INSERT INTO t VALUES (%s, 1)", "INSERT INTO t SELECT 1, 1 FROM t WHERE %s",
+		"SELECT CASE WHEN %s THEN 1 END", "SELECT id FROM t WHERE id RLIKE %s", "SELECT CAST(%s AS CHAR)",
+	} {
+		for _, f := range []string{"GET_LOCK(0x6c, 0)", "SLEEP(1000)", "LOAD_FILE(0x2f)", "d.gEt_LoCk(0x6c, 0)"} {
+			text := strings.ReplaceAll(q, "%s", f)
+			_, err := ann.try(text)
+			var e *mysql.MySQLError
+			if !errors.As(err, &e) || e.Number == 1105 || !strings.Contains(err.Error(), "The function ") && e.Number != 1064 && e.Number != 1142 {
+				t.Errorf("%s: got %v, want that the function is refused", text, err)
+			}
+		}
+	}
+	ann.refused(1644, "45014", "SELECT * FROM d.v")
+	if got := root.value("SELECT CONCAT(IS_FREE_LOCK('l'), IS_FREE_LOCK('of a view'))"); got != "11" {
+		t.Errorf("a lock was taken: %s", got)
+	}
+	root.exec("EXPLAIN SELECT id FROM d.t WHERE GET_LOCK('l', 0) = 1", "CALL dp_price('SELECT id FROM d.t WHERE SLEEP(1000)')")
+	if got := root.value("SELECT IS_FREE_LOCK('l')"); got != "1" {
+		t.Error("EXPLAIN took a lock")
+	}
+	// What is not the same for all rows is not computed once for all of them.
+	if got := ann.query("SELECT id FROM t WHERE (@i := COALESCE(@i, 0) + 1) <= 2"); len(got) != 2 {
+		t.Errorf("@i := @i + 1 in WHERE: rows %v, want two", got)
+	}
+	if got := len(ann.query("SELECT a.id FROM t a, t b, t c, t d, t e WHERE RAND() < 0.5")); got < 40 || got > 203 { // 243 tosses: a false alarm in 10^25 runs
+		t.Errorf("RAND() < 0.5 in WHERE: %d rows of 243", got)
+	}
+}
+
+// TestTimeLimitOfCalls: a procedure that analyses or runs what it is given ends by the limit.
+func TestTimeLimitOfCalls(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "INSERT INTO d.t VALUES (1)", "CALL dp_public('d.t')", "SET max_execution_time = 200")
+	root.refused(3024, "", "CALL dp_price(SLEEP(1000))")
+	root.refused(3024, "", "EXPLAIN ANALYZE SELECT id FROM d.t WHERE SLEEP(1000) = 1")
+}
+
 func TestProcessListAndKill(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -27,7 +28,7 @@ func Rule() analyzer.Rule { return analyzer.Rule{Id: ruleID, Apply: check} }
 
 // check refuses what the SQL engine would allow and this server must not:
 // files, global settings without the privilege, programs that run later, statements about
-// statistics, functions that stall or signal to others, and ways around the grants.
+// statistics, and ways around the grants.
 func check(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	grants, by := a.Catalog.MySQLDb, CallerOf(ctx)
 	if err := auth.CheckStatement(ctx, grants, by, n); err != nil {
@@ -37,9 +38,6 @@ func check(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ 
 		return nil, transform.SameTree, err
 	}
 	if err := checkTables(ctx, grants, by, n); err != nil {
-		return nil, transform.SameTree, err
-	}
-	if err := checkFunctions(ctx, n); err != nil {
 		return nil, transform.SameTree, err
 	}
 	if limits, ok := auth.WithLimits(grants, n); ok {
@@ -121,52 +119,27 @@ func checkKill(ctx *sql.Context, n *plan.Kill) error {
 	return mysql.NewSQLError(1094, "HY000", "Unknown thread id: %d", n.ConnID)
 }
 
-// closedFunctions are refused to everybody but a DBA, closedToAll to a DBA as well.
+// Functions that reach out of the statement: they stall, take or tell what belongs to others, or
+// read files. forDBAs are for a DBA alone, forNobody are for no one.
 var (
-	closedFunctions = map[string]bool{
-		"sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true,
-		"is_free_lock": true, "is_used_lock": true,
-	}
-	closedToAll = map[string]bool{"load_file": true}
+	forDBAs   = strings.Fields("sleep benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock")
+	forNobody = strings.Fields("load_file")
 )
 
-// checkFunctions looks for functions that reach out of the statement. Subqueries are analysed, and
-// come here, on their own too; they are entered all the same.
-func checkFunctions(ctx *sql.Context, n sql.Node) error {
+// Function answers in the place of a function that the account may not name, and refuses each call.
+// Functions are looked up here when a text is bound, before anything of it is evaluated, and nothing
+// is bound without it: views, defaults, arguments and what procedures are given as well.
+func Function(ctx *sql.Context, name string) (sql.Function, bool) {
 	var err error
-	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
-		x, ok := n.(sql.Expressioner)
-		if !ok {
-			return err == nil
-		}
-		for _, e := range x.Expressions() {
-			sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
-				if err != nil {
-					return false
-				}
-				err = checkFunction(ctx, e)
-				return err == nil
-			})
-		}
-		return err == nil
-	})
-	return err
-}
-
-func checkFunction(ctx *sql.Context, e sql.Expression) error {
-	switch e := e.(type) {
-	case *plan.Subquery:
-		return checkFunctions(ctx, e.Query)
-	case sql.FunctionExpression:
-		name := strings.ToLower(e.FunctionName())
-		if closedToAll[name] {
-			return unsupported("The function "+strings.ToUpper(name)+" is not supported.", "Read the file on the client's side.")
-		}
-		if closedFunctions[name] && !session.IsDBA(ctx) {
-			return refuse.New(refuse.NotDBA, "The function %s is for a DBA only.", strings.ToUpper(name))
-		}
+	switch {
+	case slices.Contains(forNobody, name):
+		err = unsupported("The function "+strings.ToUpper(name)+" is not supported.", "Read the file on the client's side.")
+	case slices.Contains(forDBAs, name) && !session.IsDBA(ctx):
+		err = refuse.New(refuse.NotDBA, "The function %s is for a DBA only.", strings.ToUpper(name))
+	default:
+		return nil, false
 	}
-	return nil
+	return sql.FunctionN{Name: name, Fn: func(*sql.Context, ...sql.Expression) (sql.Expression, error) { return nil, err }}, true
 }
 
 // A statement's syntax tree takes some 150 bytes a token before anything about it is checked. In a

@@ -20,7 +20,7 @@ var timeHint = regexp.MustCompile(`(?is)^/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-
 var setTimeHint = regexp.MustCompile(`(?is)^/\*\+.*\bSET_VAR\s*\(\s*max_execution_time\s*=\s*([0-9]{1,15})\s*\)`)
 
 // Limit gives a statement its time limit: the hint's, or the session's max_execution_time, which
-// like MySQL's holds for SELECT only; and most, whatever the statement is, but for who fills tables
+// like MySQL's holds for SELECT, and here for EXPLAIN and CALL; and most, whatever the statement is, but for who fills tables
 // or looks after the server or its collections. A statement that has turned out to read protected
 // rows by then runs on to the next whole second, so that a client cannot use the limit as a fine
 // clock on them: what reads protected rows notes so before the first one.
@@ -122,8 +122,10 @@ func selectComments(s sqlparser.Statement) (sqlparser.Comments, bool) {
 		return selectComments(s.Select)
 	case *sqlparser.SetOp:
 		return selectComments(s.Left)
-	case *sqlparser.Call: // a simulation reads, for as long as its runs take, and writes no rows
-		return nil, s.ProcName.Name.Lowered() == "dp_simulate_collection"
+	case *sqlparser.Explain: // analyses the statement, and EXPLAIN ANALYZE runs it
+		return selectComments(s.Statement)
+	case *sqlparser.Call: // may be given a statement, or read for long
+		return nil, true
 	}
 	return nil, false
 }
