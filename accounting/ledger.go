@@ -317,6 +317,13 @@ func (l *Ledger) Position() Position {
 	return positionOf(*l.durable.Load())
 }
 
+// LastID is the id of the last record, which may not be durable yet.
+func (l *Ledger) LastID() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.LastID
+}
+
 func positionOf(m chain.Mark) Position { return Position{m.ID, m.At, hex.EncodeToString(m.Hash[:])} }
 
 // Continues reports whether the ledger has the record of p with the same hash: then it holds

@@ -26,7 +26,7 @@ func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
 		Backup:      s.backup,
 		NextLoad:    func(ctx *sql.Context, l *store.Load) error { return s.tables.Announce(ctx, l) },
 		HasAccount: func(_ *sql.Context, principal string) bool {
-			return auth.Exists(s.analyzer.Catalog.MySQLDb, principal)
+			return auth.Named(s.analyzer.Catalog.MySQLDb, principal) != nil
 		},
 		StoredTables: catalogue.StoredTables,
 		Accounts:     s.accounts,

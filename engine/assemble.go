@@ -134,6 +134,7 @@ func (s *Server) executor() *exec.Executor {
 		Account:   trace.NotingAccount{Account: s.monitor.Account(s.ledger)},
 		Noise:     s.noise,
 		Principal: session.Principal,
+		Owner:     session.Owner,
 		Roles:     session.Roles,
 		Units: func(entity string, first, last time.Time) (int64, bool) {
 			return s.catalog.Snapshot().UnitsOf(entity, first, last)

@@ -10,6 +10,7 @@ import (
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/server"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/sirupsen/logrus"
 
@@ -90,9 +91,10 @@ func (s *Server) sessionOptions() *session.Options {
 		Memory: s.cfg.limits(),
 		Turns:  turns.New(processors.Count()),
 		IsDBA:  func(ctx *sql.Context) bool { return auth.IsDBA(ctx, s.analyzer.Catalog.MySQLDb) },
-		Exists: func(user, host string) bool {
-			return auth.Exists(s.analyzer.Catalog.MySQLDb, user+"@"+host)
+		Account: func(principal string) *mysql_db.User {
+			return auth.Named(s.analyzer.Catalog.MySQLDb, principal)
 		},
+		LastID: s.ledger.LastID,
 		Roles: func(ctx *sql.Context) []string {
 			c := ctx.Session.Client()
 			return auth.Roles(s.analyzer.Catalog.MySQLDb, c.User, c.Address)
@@ -129,13 +131,12 @@ func builderOf(options *session.Options) server.SessionBuilder {
 	quiet.SetLevel(logrus.PanicLevel)
 	return func(_ context.Context, c *mysql.Conn, addr string) (sql.Session, error) {
 		client := sql.Client{Capabilities: c.Capabilities}
-		if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
-			client.User, client.Address = u.User, u.Host
-		}
+		u, _ := c.UserData.(session.Account)
+		client.User, client.Address = u.User, u.Host
 		base := sql.NewBaseSessionWithClientServer(addr, client, c.ConnectionID)
 		base.SetLogger(logrus.NewEntry(quiet))
 		own := session.New(base, options)
-		own.Conn = c.Conn
+		own.Conn, own.Identity = c.Conn, u.Identity
 		c.ClientData = own
 		return own, nil
 	}

@@ -378,6 +378,7 @@ func TestReplaysRestOnTheAnswersTheyUse(t *testing.T) {
 	}
 
 	// The value alone is charged after the change: what is compared with it is charged then, too.
+	root.exec(more + "(1006, 70)")
 	first := pays(ann, root, plain)
 	root.exec(more + rowsOf(500, func(n int) string { return fmt.Sprintf("(%d,900)", 2000+n) }))
 	value := pays(ann, root, inner)

@@ -49,14 +49,16 @@ func (s *Server) turn(ctx context.Context, now time.Time) {
 
 // actAs returns a context of an account that no client is, with its rights as they are now. Only a
 // DBA who could log in refreshes views.
-func (s *Server) actAs(ctx context.Context, account string) (*sql.Context, func(), error) {
-	if !auth.Open(s.analyzer.Catalog.MySQLDb, account) {
+func (s *Server) actAs(ctx context.Context, account, owner string) (*sql.Context, func(), error) {
+	identity := strings.TrimPrefix(owner, account)
+	if u := auth.Named(s.analyzer.Catalog.MySQLDb, account); u == nil || u.Locked || u.Identity != identity {
 		return nil, nil, refuse.New(refuse.NotDBA, "The account %s, which set the schedule, was dropped or locked.", account).
 			With("Another DBA sets it anew: CALL dp_schedule.")
 	}
 	at := strings.LastIndexByte(account, '@')
 	base := sql.NewBaseSessionWithClientServer("schedule", sql.Client{User: account[:at], Address: account[at+1:]}, 0)
 	own := session.New(base, s.sessions)
+	own.Identity = identity
 	c := sql.NewContext(ctx, sql.WithSession(own))
 	if !session.IsDBA(c) {
 		own.SessionEnd()

@@ -11,6 +11,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
+	"scrim/engine/session"
 )
 
 // ledgerColumns are the columns of dp.ledger.
@@ -64,13 +65,13 @@ func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() (
 }
 
 // own narrows a filter to what the session may see of the ledger: an analyst sees their own
-// entries. none says that this is nothing.
+// entries, and none of an account that had the name before. none says that this is nothing.
 func (a *Admin) own(ctx *sql.Context, f accounting.Filter) (narrowed accounting.Filter, none bool) {
 	who := a.o.Principal(ctx)
 	none = who == ""
 	if !a.seesAll(ctx) {
 		none = none || f.Principal != "" && f.Principal != who
-		f.Principal = who
+		f.Principal, f.AfterID = who, max(f.AfterID, session.Since(ctx))
 	}
 	return f, none
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/engine/session"
 )
 
 // replaysPage is how many stored answers are read at a time.
 const replaysPage = 500
 
 // replaysTable is dp.replays: the stored answers, what goes last first. An analyst sees those that
-// they paid for, and how often they themselves got them again; that others got them too, where a
+// they paid for, not an account before them, and how often they themselves got them again; that others got them too, where a
 // table shares its answers, is for DBAs and auditors.
 func (a *Admin) replaysTable() *table {
 	return newPaged("replays", a.replays,
@@ -35,7 +36,9 @@ func (a *Admin) replays(ctx *sql.Context) func() ([]sql.Row, error) {
 				return nil, err
 			}
 			for _, s := range list {
-				out = append(out, replayRow(s, all))
+				if since := session.Since(ctx); all || since == 0 || s.Charge > since {
+					out = append(out, replayRow(s, all))
+				}
 			}
 			f.Before, done = next, next == 0
 		}

@@ -8,13 +8,14 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/collections"
+	"scrim/engine/session"
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
 )
 
 // Simulation is what dp_simulate_collection is asked for.
 type Simulation struct {
-	By          string // who asks
+	By          string // who asks, see session.Owner
 	Collection  collections.Summary
 	Query       string // the source of the values
 	Slots, Runs int
@@ -64,7 +65,7 @@ func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if !ok {
 		return nil, refuse.New(refuse.CollectionState, "There is no collection %.140s.", name).With("SELECT * FROM dp.collections lists them.")
 	}
-	q := Simulation{By: a.o.Principal(ctx), Collection: c, Query: args[1]}
+	q := Simulation{By: session.Owner(ctx), Collection: c, Query: args[1]}
 	slots, err := wholeNumber("number of contributors", args[2], collections.MaxSlots)
 	if err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (a *Admin) simulationResults(ctx *sql.Context) ([]sql.Row, error) {
 			return nil, err
 		}
 		for _, k := range list {
-			if k.By != a.o.Principal(ctx) && !a.o.IsDBA(ctx) {
+			if k.By != session.Owner(ctx) && !a.o.IsDBA(ctx) {
 				continue
 			}
 			for _, t := range k.Trials {

@@ -79,24 +79,18 @@ func Audit(db *mysql_db.MySQLDb) []string {
 	return open
 }
 
-// Exists reports whether there is an account of the name user@host, its host as it is defined.
-func Exists(db *mysql_db.MySQLDb, name string) bool {
+// Named returns the account of the name user@host, its host as it is defined; nil if there is none.
+// Its Identity is session.NewIdentity's, "" where an older version made it.
+func Named(db *mysql_db.MySQLDb, name string) *mysql_db.User {
 	at := strings.LastIndexByte(name, '@')
 	if at < 0 {
-		return false
+		return nil
 	}
 	u := account(db, name[:at], name[at+1:])
-	return u != nil && !u.IsRole
-}
-
-// Open reports whether there is an account of the name user@host, as Exists, that is not locked.
-func Open(db *mysql_db.MySQLDb, name string) bool {
-	at := strings.LastIndexByte(name, '@')
-	if at < 0 {
-		return false
+	if u == nil || u.IsRole {
+		return nil
 	}
-	u := account(db, name[:at], name[at+1:])
-	return u != nil && !u.IsRole && !u.Locked
+	return u
 }
 
 // account returns the account or role of exactly that name and host; nil if there is none.

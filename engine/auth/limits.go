@@ -3,7 +3,9 @@ package auth
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
@@ -12,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/engine/session"
 	"scrim/engine/virtual"
 	"scrim/internal/refuse"
 )
@@ -19,8 +22,7 @@ import (
 // Limits of single accounts: CREATE USER and ALTER USER … WITH MAX_USER_CONNECTIONS n.
 // go-mysql-server reads them and does nothing with them, and its plan of ALTER USER has no place
 // for them. So an ALTER USER with limits is written as the CREATE USER that it would be
-// (AsCreateUser), marked, and both become a node of this package's (limited). The number is kept
-// among the account's attributes.
+// (AsCreateUser), marked. The number is kept among the account's attributes.
 
 // altered marks a CREATE USER that was an ALTER USER. No statement has it: AsCreateUser takes it
 // off what was read.
@@ -88,45 +90,79 @@ func attributesOf(u *mysql_db.User) (a attributes) {
 	return a
 }
 
-// limited is a CREATE USER or ALTER USER with limits.
-type limited struct {
+// change makes, alters or drops accounts. It gives new ones their identity, and keeps that of one
+// that is altered, which go-mysql-server does not.
+type change struct {
 	virtual.Leaf
-	db *mysql_db.MySQLDb
-	of *plan.CreateUser
+	db   *mysql_db.MySQLDb
+	of   plan.CreateUser
+	drop *plan.DropUser // nil, or else what is run
 }
 
-var _ sql.ExecSourceRel = (*limited)(nil)
+var (
+	_        sql.ExecSourceRel = (*change)(nil)
+	changing sync.Mutex        // one change at a time
+)
 
-// WithLimits returns the node of a statement that sets limits, and any other as it is.
-func WithLimits(db *mysql_db.MySQLDb, n sql.Node) (sql.Node, bool) {
-	if c, ok := n.(*plan.CreateUser); ok && c.AccountLimits != nil {
-		return &limited{db: db, of: c}, true
+// Changing returns the node of a statement that changes accounts, and any other as it is.
+func Changing(db *mysql_db.MySQLDb, n sql.Node) (sql.Node, bool) {
+	switch n := n.(type) {
+	case *plan.CreateUser:
+		return &change{db: db, of: *n}, true
+	case *plan.AlterUser:
+		return &change{db: db, of: plan.CreateUser{MySQLDb: n.MySQLDb, Users: []plan.AuthenticatedUser{n.User}, IfNotExists: n.IfExists, Attribute: altered}}, true
+	case *plan.DropUser:
+		return &change{db: db, drop: n}, true
 	}
 	return n, false
 }
 
 // RowIter implements sql.ExecSourceRel.
-func (l *limited) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	there := make([]bool, len(l.of.Users))
-	for i, u := range l.of.Users {
-		k := keyOf(u.UserName)
-		there[i] = account(l.db, k.User, k.Host) != nil
-	}
-	if err := l.account(ctx, there); err != nil {
-		return nil, err
-	}
-	if number := l.of.AccountLimits.MaxUserConnections; number != nil {
-		if err := l.limit(ctx, there, *number); err != nil {
+func (l *change) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	changing.Lock()
+	defer changing.Unlock()
+	next, there := *l, make([]bool, len(l.of.Users))
+	next.of.Users = slices.Clone(l.of.Users)
+	for i := range there {
+		u, k, err := &next.of.Users[i], keyOf(l.of.Users[i].UserName), error(nil)
+		if old := account(l.db, k.User, k.Host); old != nil {
+			u.Identity, there[i] = old.Identity, true
+		} else if u.Identity, err = session.NewIdentity(ctx, k.User+"@"+k.Host); err != nil {
 			return nil, err
 		}
+	}
+	if err := next.account(ctx, there); err != nil {
+		return nil, err
+	}
+	if limits := l.of.AccountLimits; limits != nil && limits.MaxUserConnections != nil {
+		if err := l.limit(ctx, there, *limits.MaxUserConnections); err != nil {
+			return nil, err
+		}
+	}
+	if l.drop != nil {
+		disconnect(ctx, l.drop.Users)
 	}
 	return sql.RowsToRowIter(sql.Row{types.NewOkResult(0)}), nil
 }
 
+// disconnect ends the connections of dropped accounts, but that of the statement, whose next one is
+// refused, as is the first of one that is logging in.
+func disconnect(ctx *sql.Context, users []plan.UserName) {
+	for _, p := range ctx.ProcessList.Processes() {
+		of := mysql_db.UserPrimaryKey{User: p.User, Host: p.Host}
+		if p.Connection != ctx.Session.ID() && slices.ContainsFunc(users, func(u plan.UserName) bool { return keyOf(u) == of }) {
+			ctx.ProcessList.Kill(p.Connection)
+			ctx.KillConnection(p.Connection)
+		}
+	}
+}
+
 // account does what the statement says beside limits.
-func (l *limited) account(ctx *sql.Context, there []bool) error {
-	var node sql.Node = l.of
-	if l.of.Attribute == altered {
+func (l *change) account(ctx *sql.Context, there []bool) error {
+	var node sql.Node = &l.of
+	if l.drop != nil {
+		node = l.drop
+	} else if l.of.Attribute == altered {
 		u := l.of.Users[0]
 		if u.Auth1 == nil && there[0] || !there[0] && l.of.IfNotExists {
 			return nil
@@ -151,7 +187,7 @@ func keyOf(n plan.UserName) mysql_db.UserPrimaryKey {
 }
 
 // limit keeps the number of the accounts that the statement made, or altered.
-func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
+func (l *change) limit(ctx *sql.Context, there []bool, number int64) error {
 	ed := l.db.Editor()
 	defer ed.Close()
 	for i, n := range l.of.Users {
@@ -179,21 +215,21 @@ func (l *limited) limit(ctx *sql.Context, there []bool, number int64) error {
 }
 
 // IsReadOnly implements sql.Node.
-func (*limited) IsReadOnly() bool { return false }
+func (*change) IsReadOnly() bool { return false }
 
 // Schema implements sql.Node.
-func (*limited) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
+func (*change) Schema(*sql.Context) sql.Schema { return types.OkResultSchema }
 
 // WithChildren implements sql.Node.
-func (l *limited) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+func (l *change) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
 	return plan.NillaryWithChildren(l, children...)
 }
 
 // String implements sql.Node, without passwords.
-func (l *limited) String() string {
+func (l *change) String() string {
 	names := make([]string, len(l.of.Users))
 	for i, u := range l.of.Users {
 		names[i] = u.UserName.String("'")
 	}
-	return "AccountLimits(" + strings.Join(names, ", ") + ")"
+	return "Accounts(" + strings.Join(names, ", ") + ")"
 }

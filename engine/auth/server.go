@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/auth/brake"
+	"scrim/engine/session"
 	"scrim/engine/wire"
 )
 
@@ -92,7 +93,7 @@ func (s *Server) Login(l *wire.Login) (mysql.Getter, error) {
 	}
 	told.Result = Accepted
 	s.tried(told)
-	return sql.MysqlConnectionUser{User: u.User, Host: u.Host}, nil
+	return session.Account{MysqlConnectionUser: sql.MysqlConnectionUser{User: u.User, Host: u.Host}, Identity: u.Identity}, nil
 }
 
 // denied is the one error of all refusals.
@@ -120,9 +121,9 @@ func (s *Server) account(l *wire.Login) mysql_db.User {
 	u, decoy := s.db.GetUser(rd, l.User, wire.HostOf(l.From), false), s.decoyPlugin(rd, l.User)
 	if u != nil && u.User != "" && u.AuthString != "" && !u.IsRole && !u.Locked && (u.SslType == "" || u.SslType == "ANY" && l.Secure) {
 		if stored := s.admitted.Load(); stored != nil && u.User == Root && u.Host == RootHost {
-			return mysql_db.User{User: u.User, Host: u.Host, Plugin: wire.NativePassword, AuthString: *stored}
+			return mysql_db.User{User: u.User, Host: u.Host, Identity: u.Identity, Plugin: wire.NativePassword, AuthString: *stored}
 		}
-		return mysql_db.User{User: u.User, Host: u.Host, Plugin: u.Plugin, AuthString: u.AuthString}
+		return mysql_db.User{User: u.User, Host: u.Host, Identity: u.Identity, Plugin: u.Plugin, AuthString: u.AuthString}
 	}
 	if u != nil && u.Plugin != "" && !u.IsRole {
 		return nobody(u.Plugin)

@@ -20,21 +20,21 @@ import (
 	"scrim/planner/plan"
 )
 
-// Earlier finds what an earlier answer of a principal tells about the error of an aggregate of the
+// Earlier finds what an earlier answer of an account tells about the error of an aggregate of the
 // shape. It is kept with the answers, but without the versions of the data: the noise of a query
 // tells about that of the next one when rows have been added, too.
-func (x *Executor) Earlier(principal, shape string) (plan.Earlier, bool) {
+func (x *Executor) Earlier(owner, shape string) (plan.Earlier, bool) {
 	var e plan.Earlier
-	b, ok := x.Account.Answer(earlierKey(principal, shape))
+	b, ok := x.Account.Answer(earlierKey(owner, shape))
 	if !ok || gob.NewDecoder(bytes.NewReader(b)).Decode(&e) != nil {
 		return plan.Earlier{}, false
 	}
 	return e, true
 }
 
-// earlierKey names what is kept of one principal's answers of one shape.
-func earlierKey(principal, shape string) []byte {
-	h := sha256.Sum256(fmt.Appendf(nil, "earlier;%d:%s;%s", len(principal), principal, shape))
+// earlierKey names what is kept of one account's answers of one shape.
+func earlierKey(owner, shape string) []byte {
+	h := sha256.Sum256(fmt.Appendf(nil, "earlier;%d:%s;%s", len(owner), owner, shape))
 	return h[:]
 }
 
@@ -59,7 +59,7 @@ func (e *execution) remember(r *plan.Release, a *answer) {
 		var b bytes.Buffer
 		err := gob.NewEncoder(&b).Encode(told)
 		if err == nil {
-			err = e.x.Account.PutAnswer(earlierKey(e.principal, agg.Shape), b.Bytes())
+			err = e.x.Account.PutAnswer(earlierKey(e.owner, agg.Shape), b.Bytes())
 		}
 		if err != nil {
 			e.x.Lost(err)

@@ -138,6 +138,7 @@ func executor(s store.Store, l *accounting.Ledger) *Executor {
 		Store: s, Account: l,
 		Noise:     func() noise.Noiser { return stattest.Zero{} },
 		Principal: func(*sql.Context) string { return "ann@%" },
+		Owner:     func(*sql.Context) string { return "ann@%" },
 		Memory:    1 << 20,
 		Spill:     spill.NewPool(spill.Disk{Dir: os.TempDir()}, 1<<20),
 		Unchanged: func(_ *sql.Context, d plan.Definition) error {

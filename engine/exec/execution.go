@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -22,6 +23,7 @@ type execution struct {
 	x         *Executor
 	statement *plan.Statement
 	principal string
+	owner     string // see Executor.Owner
 	roles     []string
 	text      string // of the statement, redacted
 	digest    string // of text
@@ -159,10 +161,14 @@ func (x *Executor) reserve(ctx *sql.Context, r accounting.Request) (accounting.R
 	return receipt, err
 }
 
-// reads are the tables that releases read.
+// reads are the tables that releases read, each once.
 func reads(open []*plan.Release) (refs []store.TableRef) {
 	for _, r := range open {
-		refs = append(refs, r.Reads...)
+		for _, t := range r.Reads {
+			if !slices.Contains(refs, t) {
+				refs = append(refs, t)
+			}
+		}
 	}
 	return refs
 }
@@ -230,7 +236,7 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	now := maps.Clone(answers)
 	for i, r := range open {
 		var with *plan.Release
-		if with, err = withAnswers(r, now); err != nil {
+		if with, _, err = withAnswers(r, now); err != nil {
 			return err
 		}
 		made[i], err = e.x.answer(ctx, snap, with, progress, e.x.drawn(receipt))
@@ -246,7 +252,9 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	}
 	for i, r := range open {
 		answers[r] = made[i]
-		e.keep(ctx, snap, r, answers, receipt)
+		if err := e.keep(ctx, snap, r, answers, receipt); err != nil {
+			e.x.Lost(err)
+		}
 		e.remember(r, made[i])
 	}
 	return nil

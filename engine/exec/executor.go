@@ -46,6 +46,8 @@ type Executor struct {
 	Noise func() noise.Noiser
 	// Principal names the account that pays: user@host as authenticated.
 	Principal func(*sql.Context) string
+	// Owner names it apart from other accounts of that name: it gets the replays.
+	Owner func(*sql.Context) string
 	// Roles names the roles granted to it, whose budgets a charge counts for, too. Nil: none.
 	Roles func(*sql.Context) []string
 	// Units tells which entities are protected by period. Nil: none.
@@ -86,7 +88,7 @@ func (x *Executor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, e
 	}
 	remark.Begin(ctx)
 	spent.Begin(ctx)
-	e := &execution{x: x, statement: s, principal: x.Principal(ctx), text: digest.Redact(s.Text)}
+	e := &execution{x: x, statement: s, principal: x.Principal(ctx), owner: x.Owner(ctx), text: digest.Redact(s.Text)}
 	e.digest = digest.Of(e.text)
 	if x.Roles != nil {
 		e.roles = x.Roles(ctx)

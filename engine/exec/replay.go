@@ -13,10 +13,9 @@ import (
 
 // A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key), of
 // the versions of every table that the release reads, public ones too, and of the released values
-// that its scans take from other answers. So a change of the data, of a table's definition or of a
-// policy ends its replays, a new answer of a subquery ends those of what is compared with it, and a
-// restart does not. With these parts the scans are the same ones on the same rows: the stored answer
-// is one that they have given, and giving it again is post-processing.
+// that its scans take from other answers. So the same scans of the same rows have given it. A change
+// of the data, of a table's definition or of a policy ends its replays, as does a new answer of a
+// subquery for what is compared with it; a restart does not.
 //
 // Where all protected tables of a release share their answers (dp_share_replays), a second entry
 // without a principal in its key leads to the first: an analyst of these tables gets the answer
@@ -38,10 +37,10 @@ type stored struct {
 }
 
 // answerKey digests what decides an answer. Each part is counted, so that no two inputs run
-// together; how many versions there are follows from the release's key.
-func answerKey(scope, principal string, r *plan.Release, versions, values []string) []byte {
+// together: the key says how many versions there are.
+func answerKey(scope, owner string, r *plan.Release, versions, values []string) []byte {
 	h := sha256.New()
-	for _, part := range slices.Concat([]string{scope, principal, r.Key}, versions, values) {
+	for _, part := range slices.Concat([]string{scope, owner, r.Key}, versions, values) {
 		fmt.Fprintf(h, "%d:%s;", len(part), part)
 	}
 	return h.Sum(nil)
@@ -51,11 +50,11 @@ func answerKey(scope, principal string, r *plan.Release, versions, values []stri
 // and the releases that it uses have the answers: the principal's, then that of all, where there is
 // one.
 func (e *execution) keys(r *plan.Release, versions []string, answers map[*plan.Release]*answer) ([][]byte, error) {
-	values, err := usedValues(r, answers)
+	_, values, err := withAnswers(r, answers)
 	if err != nil {
 		return nil, err
 	}
-	keys := [][]byte{answerKey(scopeOwn, e.principal, r, versions, values)}
+	keys := [][]byte{answerKey(scopeOwn, e.owner, r, versions, values)}
 	if r.Shared {
 		keys = append(keys, answerKey(scopeShared, "", r, versions, values))
 	}
@@ -64,8 +63,7 @@ func (e *execution) keys(r *plan.Release, versions []string, answers map[*plan.R
 
 // replays finds the releases whose answer is kept, and the keys under which the others will be if
 // nothing is written meanwhile. The versions are those of now, of one moment for all releases: no
-// protected row is read before the charge. A release that uses one whose answer is not kept is not
-// found, and has no key yet: that answer is made anew, and another value.
+// protected row is read before the charge. What uses an answer that is not kept has no key yet.
 func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored, missing []string, err error) {
 	versions, err := versionsOf(ctx, e.x.Store, e.statement.Releases)
 	if err != nil {
@@ -80,8 +78,7 @@ func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored
 		keys, err := e.keys(r, versions[i], answers)
 		if err != nil {
 			return nil, nil, err
-		}
-		if f, ok := e.find(keys); ok {
+		} else if f, ok := e.find(keys); ok {
 			found[r], answers[r] = f, f.answer
 			continue
 		}
@@ -95,14 +92,7 @@ func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored
 // versionsOf returns for each release the versions of the tables that it reads, all of one moment:
 // answers that are kept and are of different states do not meet in one statement.
 func versionsOf(ctx context.Context, st store.Store, releases []*plan.Release) ([][]string, error) {
-	var refs []store.TableRef
-	for _, r := range releases {
-		for _, t := range r.Reads {
-			if !slices.Contains(refs, t) {
-				refs = append(refs, t)
-			}
-		}
-	}
+	refs := reads(releases)
 	of, err := st.Versions(ctx, refs...)
 	if err != nil {
 		return nil, err
@@ -127,7 +117,9 @@ func (e *execution) find(keys [][]byte) (stored, bool) {
 	case !ok && known:
 		return e.recall(to)
 	case ok && !known: // sharing was switched on after the answer was kept
-		e.store(keys[1], keys[0])
+		if err := e.x.Account.PutAnswer(keys[1], keys[0]); err != nil {
+			e.x.Lost(err)
+		}
 	}
 	return f, ok
 }
@@ -154,40 +146,26 @@ func (e *execution) reused(found map[*plan.Release]stored) {
 
 // keep stores a release's one of the answers for replays, under the versions of the snapshot that
 // it was made from. Failing to is no failure of the statement.
-func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) {
+func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) error {
 	versions, err := snap.Versions(ctx, r.Reads...)
 	if err != nil {
-		e.x.Lost(err)
-		return
+		return err
 	}
 	keys, err := e.keys(r, versions, answers)
 	if err != nil {
-		e.x.Lost(err)
-		return
+		return err
 	}
 	b, err := answers[r].encode()
 	if err != nil {
-		e.x.Lost(err)
-		return
+		return err
 	}
 	about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
-	for _, t := range slices.Concat(r.Reads, reads(r.Uses)) {
-		if !slices.Contains(about.Tables, t.String()) {
-			about.Tables = append(about.Tables, t.String())
-		}
+	for _, t := range reads(append([]*plan.Release{r}, r.Uses...)) {
+		about.Tables = append(about.Tables, t.String())
 	}
-	if err := e.x.Account.KeepAnswer(keys[0], b, about); err != nil {
-		e.x.Lost(err)
-		return
+	err = e.x.Account.KeepAnswer(keys[0], b, about)
+	if err == nil && len(keys) > 1 {
+		err = e.x.Account.PutAnswer(keys[1], keys[0])
 	}
-	if len(keys) > 1 {
-		e.store(keys[1], keys[0])
-	}
-}
-
-// store keeps where a shared answer is found.
-func (e *execution) store(shared, own []byte) {
-	if err := e.x.Account.PutAnswer(shared, own); err != nil {
-		e.x.Lost(err)
-	}
+	return err
 }

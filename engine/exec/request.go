@@ -79,7 +79,7 @@ func (x *Executor) Paid(ctx *sql.Context, s *plan.Statement) (charge uint64, ver
 	if len(s.Releases) != 1 {
 		return 0, nil
 	}
-	e, r := &execution{x: x, statement: s, principal: x.Principal(ctx)}, s.Releases[0]
+	e, r := &execution{x: x, statement: s, owner: x.Owner(ctx)}, s.Releases[0]
 	versions, err := x.Store.Versions(ctx, r.Reads...)
 	if err != nil {
 		return 0, nil

@@ -13,23 +13,23 @@ import (
 )
 
 // withAnswers returns a release whose scans have the answers of earlier releases that they use as
-// values: released ones, or NULL where there is none.
-func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Release, error) {
+// values: released ones, or NULL where there is none. used are these values as texts, in order.
+func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (with *plan.Release, used []string, err error) {
 	if len(r.Uses) == 0 {
-		return r, nil
+		return r, nil, nil
 	}
 	values := map[string][]sql.Row{}
 	for _, u := range r.Uses {
 		a, ok := answers[u]
 		if !ok {
-			return nil, fmt.Errorf("exec: a release comes before one that it uses")
+			return nil, nil, fmt.Errorf("exec: a release comes before one that it uses")
 		}
 		rows, err := a.rows(u)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(u.Keys) == 0 && len(rows) != 1 {
-			return nil, fmt.Errorf("exec: a release that is used as a value has %d rows", len(rows))
+			return nil, nil, fmt.Errorf("exec: a release that is used as a value has %d rows", len(rows))
 		}
 		values[u.Asked] = rows
 	}
@@ -47,26 +47,11 @@ func withAnswers(r *plan.Release, answers map[*plan.Release]*answer) (*plan.Rele
 			} else {
 				args[k] = valueOf(rows[0][a.Output])
 			}
+			used = append(used, fmt.Sprintf("%T %[1]v", args[k]))
 		}
 		out.Scans[i].Args = args
 	}
-	return &out, nil
-}
-
-// usedValues are the released values that a release's scans take, in the order of their places.
-func usedValues(r *plan.Release, answers map[*plan.Release]*answer) (values []string, err error) {
-	with, err := withAnswers(r, answers)
-	if err != nil {
-		return nil, err
-	}
-	for i, sc := range r.Scans {
-		for k, x := range sc.Args {
-			if _, ok := x.(plan.AnswerArg); ok {
-				values = append(values, fmt.Sprintf("%T %[1]v", with.Scans[i].Args[k]))
-			}
-		}
-	}
-	return values, nil
+	return &out, used, nil
 }
 
 // valueOf is a released value as the store takes it: decimal numbers and moments as texts.

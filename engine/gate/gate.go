@@ -40,8 +40,8 @@ func check(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ 
 	if err := checkTables(ctx, grants, by, n); err != nil {
 		return nil, transform.SameTree, err
 	}
-	if limits, ok := auth.WithLimits(grants, n); ok {
-		return limits, transform.NewTree, nil
+	if change, ok := auth.Changing(grants, n); ok {
+		return change, transform.NewTree, nil
 	}
 	if show, ok := n.(*plan.ShowGrants); ok {
 		shown, err := auth.ShowGrants(grants, by, show)
@@ -170,7 +170,7 @@ const MaxUserConnections = "max_user_connections"
 func Admitting(login wire.LoginFunc, grants *mysql_db.MySQLDb, options *session.Options) wire.LoginFunc {
 	return func(l *wire.Login) (mysql.Getter, error) {
 		u, err := login(l)
-		account, ok := u.(sql.MysqlConnectionUser)
+		account, ok := u.(session.Account)
 		if err != nil || !ok {
 			return u, err
 		}
@@ -191,6 +191,6 @@ func connectionsOfAccount() int {
 }
 
 // administrates reports whether an account is a DBA's.
-func administrates(account sql.MysqlConnectionUser, options *session.Options) bool {
+func administrates(account session.Account, options *session.Options) bool {
 	return session.IsDBA(session.ContextOf(options, "login", account.User, account.Host))
 }

@@ -90,7 +90,7 @@ func mayLogin(u *mysql_db.User, secure bool) bool {
 
 // viewer says as what an account may look, if it may.
 func (v Viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
-	stamp := sha256.Sum256([]byte(u.Plugin + "\x00" + u.AuthString))
+	stamp := sha256.Sum256([]byte(u.Plugin + "\x00" + u.AuthString + u.Identity))
 	w := dashboard.Viewer{Principal: u.User + "@" + u.Host, Stamp: hex.EncodeToString(stamp[:])}
 	ctx := session.ContextOf(v.Session, "dashboard", u.User, u.Host)
 	switch {

@@ -27,5 +27,5 @@ func (t *Teller) Forecast(ctx *sql.Context, st *plan.Statement) ([]accounting.Fo
 
 // Earlier finds what an earlier answer of the session's account tells about an aggregate's error.
 func (t *Teller) Earlier(ctx *sql.Context, shape string) (plan.Earlier, bool) {
-	return t.Runner.Earlier(session.Principal(ctx), shape)
+	return t.Runner.Earlier(session.Owner(ctx), shape)
 }

@@ -31,8 +31,10 @@ type Options struct {
 	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none
 	// ever.
 	Roles func(*sql.Context) []string
-	// Exists reports whether there still is an account of that name and host. Nil: all are there.
-	Exists func(user, host string) bool
+	// Account returns the account user@host, nil where there is none. Nil: all are there.
+	Account func(principal string) *mysql_db.User
+	// LastID returns the id of the ledger's last record, for NewIdentity.
+	LastID func() uint64
 	// NoteRaw records durably that the principal is about to read raw rows. An error refuses the
 	// switch.
 	NoteRaw func(ctx *sql.Context, principal string) error
@@ -40,6 +42,8 @@ type Options struct {
 	Memory *quota.Limits
 	// Turns are taken by statements that compute for long. Nil: none do.
 	Turns *turns.Turns
+
+	running sync.Map // the *atomic.Int64 of each principal
 }
 
 // Session is the server's session of one client. GMS calls it from one goroutine at a time, except
@@ -47,7 +51,8 @@ type Options struct {
 type Session struct {
 	*sql.BaseSession
 	// Conn is the client's connection; nil in tests.
-	Conn net.Conn
+	Conn     net.Conn
+	Identity string // of the account, see NewIdentity
 
 	opts *Options
 
@@ -104,7 +109,7 @@ func Principal(ctx *sql.Context) string {
 
 // PrincipalOf names the account that a client has logged in to, user@host.
 func PrincipalOf(c *mysql.Conn) string {
-	if u, ok := c.UserData.(sql.MysqlConnectionUser); ok {
+	if u, ok := c.UserData.(Account); ok {
 		return u.User + "@" + u.Host
 	}
 	return c.User
@@ -177,15 +182,20 @@ func (s *Session) TouchProtected() { s.protected.Store(true) }
 func (s *Session) TouchesProtected() bool { return s.protected.Load() }
 
 // CommandBegin implements sql.LifecycleAwareSession: a new command has touched nothing yet, and is
-// refused once the account has been dropped.
+// refused once the account has been dropped, whoever has its name since.
 func (s *Session) CommandBegin() error {
 	s.protected.Store(false)
 	s.quota.Begin()
 	s.seat.Begin()
 	s.diagnostics.keeps = false
 	s.commands.Add(1)
-	c := s.Client()
-	if s.opts.Exists != nil && !s.opts.Exists(c.User, c.Address) {
+	s.opts.commands(s.Principal()).Add(1)
+	if s.opts.Account == nil {
+		return nil
+	}
+	if u := s.opts.Account(s.Principal()); u == nil || u.Identity != s.Identity {
+		s.opts.commands(s.Principal()).Add(-1)
+		c := s.Client()
 		return mysql.NewSQLError(mysql.ERAccessDeniedError, mysql.SSAccessDeniedError,
 			"Access denied for user '%s'@'%s': the account has been dropped", c.User, c.Address)
 	}
@@ -197,6 +207,7 @@ func (s *Session) Commands() uint64 { return s.commands.Load() }
 
 // CommandEnd implements sql.LifecycleAwareSession.
 func (s *Session) CommandEnd() {
+	s.opts.commands(s.Principal()).Add(-1)
 	s.quota.Begin()
 	s.seat.End()
 }

@@ -44,16 +44,16 @@ func (r *recorder) Rollback(context.Context) error {
 func (r *recorder) InTransaction() bool { return r.open }
 func (r *recorder) Close() error        { r.log = append(r.log, "close"); return nil }
 
-func newSession(t *testing.T, opts Options) (*sql.Context, *Session) {
+func newSession(t *testing.T, opts *Options) (*sql.Context, *Session) {
 	t.Helper()
 	RegisterVariables()
 	base := sql.NewBaseSessionWithClientServer("", sql.Client{User: "ann", Address: "%"}, 1)
-	s := New(base, &opts)
+	s := New(base, opts)
 	return sql.NewContext(context.Background(), sql.WithSession(s)), s
 }
 
 func TestVariablesAreChecked(t *testing.T) {
-	ctx, s := newSession(t, Options{})
+	ctx, s := newSession(t, &Options{})
 	for _, c := range []struct {
 		name  string
 		value any
@@ -110,7 +110,7 @@ func TestVariablesAreChecked(t *testing.T) {
 }
 
 func TestEpsilonAndRhoExcludeEachOther(t *testing.T) {
-	ctx, s := newSession(t, Options{})
+	ctx, s := newSession(t, &Options{})
 	if _, set := s.Parameter(params.Epsilon); set {
 		t.Error("dp_epsilon is set in a new session")
 	}
@@ -133,7 +133,7 @@ func TestEpsilonAndRhoExcludeEachOther(t *testing.T) {
 
 func TestRawAccess(t *testing.T) {
 	dba, noted, fail := false, 0, error(nil)
-	ctx, s := newSession(t, Options{
+	ctx, s := newSession(t, &Options{
 		IsDBA: func(*sql.Context) bool { return dba },
 		NoteRaw: func(_ *sql.Context, who string) error {
 			if who != "ann@%" {
@@ -168,7 +168,7 @@ func TestRawAccess(t *testing.T) {
 func TestTransactions(t *testing.T) {
 	run := func(f func(ctx *sql.Context, s *Session)) []string {
 		r := &recorder{}
-		ctx, s := newSession(t, Options{Store: r})
+		ctx, s := newSession(t, &Options{Store: r})
 		f(ctx, s)
 		return r.log
 	}

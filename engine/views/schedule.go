@@ -18,6 +18,7 @@ import (
 type Schedule struct {
 	Every Every
 	By    string // whose budgets and rights it is done with: who set the schedule
+	Owner string `json:",omitempty"` // By, apart from others of the name; "": of an older version
 	Life  string // of the data directory in which it was set; in another one it rests
 	// Done is up to when everything that was due is dealt with. Tried is when something last was.
 	Done, Tried time.Time
@@ -33,7 +34,7 @@ func (v *Views) scheduled(ctx *sql.Context, e Every, now time.Time) *Schedule {
 	if e == "" {
 		return nil
 	}
-	return &Schedule{Every: e, By: session.Principal(ctx), Life: v.Life, Done: now.UTC().Truncate(time.Second)}
+	return &Schedule{Every: e, By: session.Principal(ctx), Owner: session.Owner(ctx), Life: v.Life, Done: now.UTC().Truncate(time.Second)}
 }
 
 // Next is when the schedule is due next; zero where there is none, or it rests.
@@ -54,7 +55,7 @@ func (s *Schedule) begun(due time.Time, after uint64) *Schedule {
 // tried is the schedule after everything that was due at a time is dealt with.
 func (s *Schedule) tried(now time.Time, problem string) *Schedule {
 	now = now.UTC().Truncate(time.Second)
-	return &Schedule{Every: s.Every, By: s.By, Life: s.Life, Done: now, Tried: now, Problem: problem}
+	return &Schedule{Every: s.Every, By: s.By, Owner: s.Owner, Life: s.Life, Done: now, Tried: now, Problem: problem}
 }
 
 // Schedules has the server do by itself what schedules say.
@@ -63,7 +64,7 @@ type Schedules struct {
 	Totals *Totals
 	// As returns a context of an account's own, with its rights as they are now, until it is ended.
 	// An error says why the account may not refresh views.
-	As func(ctx context.Context, account string) (own *sql.Context, end func(), err error)
+	As func(ctx context.Context, account, owner string) (own *sql.Context, end func(), err error)
 	// Tell words an error as the account would be told it.
 	Tell func(account string, err error) string
 	// Done hears of everything that was due and is dealt with; problem is "" where it was done.
@@ -154,11 +155,12 @@ func (r *Series) NextRelease(life string) time.Time {
 
 // due does what is due of a table for the account that has set its schedule, and notes with tried
 // how it went, where something has begun. Where the table is gone nothing is done.
-func (s *Schedules) due(ctx context.Context, ref store.TableRef, by, call string, do func(own *sql.Context) error, tried func(problem string, failed bool) error) {
+func (s *Schedules) due(ctx context.Context, ref store.TableRef, of *Schedule, call string, do func(own *sql.Context) error, tried func(problem string, failed bool) error) {
 	if _, there, err := s.Views.st.Table(ctx, ref); err != nil || !there {
 		return
 	}
-	own, end, err := s.As(ctx, by)
+	by := of.By
+	own, end, err := s.As(ctx, by, of.Owner)
 	if err == nil {
 		defer end()
 		err = do(own)
@@ -183,7 +185,7 @@ func (s *Schedules) refresh(ctx context.Context, ref store.TableRef, now time.Ti
 		return
 	}
 	defer free()
-	s.due(ctx, ref, r.Schedule.By, "dp_refresh_view", func(own *sql.Context) error {
+	s.due(ctx, ref, r.Schedule, "dp_refresh_view", func(own *sql.Context) error {
 		r, err = s.Views.refreshDue(own, r, now, s.Totals.Ledger)
 		return err
 	}, func(problem string, failed bool) error {
@@ -235,7 +237,7 @@ func (s *Schedules) release(ctx context.Context, ref store.TableRef, now time.Ti
 		return
 	}
 	defer free()
-	s.due(ctx, ref, r.Schedule.By, "dp_continue", func(own *sql.Context) error {
+	s.due(ctx, ref, r.Schedule, "dp_continue", func(own *sql.Context) error {
 		_, err := s.Totals.release(own, r, time.Time{}, now)
 		return err
 	}, func(problem string, _ bool) error {

@@ -1,0 +1,58 @@
+package session
+
+import (
+	"crypto/rand"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// Account is who has logged in: an account, its host as it is defined, and its identity.
+type Account struct {
+	sql.MysqlConnectionUser
+	Identity string
+}
+
+// Owner names the account behind ctx apart from others that had its name before or will have it:
+// what is one account's own is kept under it. Budgets are the name's.
+func Owner(ctx *sql.Context) string {
+	if s, ok := From(ctx); ok {
+		return s.Principal() + s.Identity
+	}
+	return ""
+}
+
+// Since is the id of the ledger's last record before the account behind ctx was made; 0 where an
+// older version made it.
+func Since(ctx *sql.Context) (id uint64) {
+	if s, ok := From(ctx); ok {
+		_, _ = fmt.Sscan(s.Identity, &id)
+	}
+	return id
+}
+
+// NewIdentity returns what tells an account that is about to be made from all others of its name:
+// what Since returns, and a random text. No account has the name, and none gets it meanwhile.
+//
+// It waits until no command of the name runs, for at most ten seconds. A command is counted before
+// its account is looked up: one that was let in for the account before is waited for, and one that
+// comes later is refused. So nothing begins with the rights of an account and ends with those of the
+// next, and no record of an account is younger than the next.
+func NewIdentity(ctx *sql.Context, principal string) (string, error) {
+	s, _ := From(ctx)
+	for end := time.Now().Add(10 * time.Second); s.opts.commands(principal).Load() > 0; time.Sleep(5 * time.Millisecond) {
+		if ctx.Err() != nil || time.Now().After(end) {
+			return "", mysql.NewSQLError(1396, "HY000", "Operation CREATE USER failed for %s: a statement or a scheduled refresh of the dropped account has not ended yet; try again", principal)
+		}
+	}
+	return fmt.Sprintf(" %d %s", s.opts.LastID(), rand.Text()), nil
+}
+
+// commands is how many commands of a principal run.
+func (o *Options) commands(principal string) *atomic.Int64 {
+	n, _ := o.running.LoadOrStore(principal, new(atomic.Int64))
+	return n.(*atomic.Int64)
+}
