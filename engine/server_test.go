@@ -362,8 +362,8 @@ func TestProcessListAndKill(t *testing.T) {
 	if got := other.value("SELECT 1"); got != "1" {
 		t.Error("KILL QUERY ended the connection")
 	}
-// TestStatementTime: whatever an account says or sets, its statements end when the time for them is
-// over, those that write too, unless it looks after the server or fills tables.
+	root.exec("KILL " + bobID)
+	testenv.Until(t, 10*time.Second, "the end of a killed connection", func() bool { _, err := bob.try("SELECT 1"); return err != nil })
 }
 
 // sleeping waits until n statements sleep.
@@ -417,8 +417,8 @@ func TestTimeLimitOnProtectedRows(t *testing.T) {
 	}
 }
 
-// TestStatementTime: whatever an account says or sets, its statements end when the time of the server
-// for them is over, those that write too, unless it looks after the server or fills tables.
+// TestStatementTime: whatever an account says or sets, its statements end when the time for them is
+// over, those that write too, unless it looks after the server or fills tables.
 func TestStatementTime(t *testing.T) {
 	i := start(t, "", func(c *Config) { c.StatementTime = time.Second })
 	root := i.root()
