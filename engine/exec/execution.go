@@ -197,50 +197,66 @@ func (e *execution) summary(open []*plan.Release, answers map[*plan.Release]*ans
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.
-//
-// What had too little memory or disk because of what ran beside it is done again, alone, from its
-// first scan on: whether a statement ends well must not follow from how many persons it reads
-// together with what others read. Nobody has seen what the first attempt drew.
 func (e *execution) release(ctx *sql.Context, open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) error {
 	snapshot := e.x.Store.Snapshot
 	if len(open) == 1 && len(open[0].Scans) == 1 && open[0].Selection == nil && open[0].Persons == "" {
 		snapshot = e.x.Store.Once
 	}
-	err := e.attempt(ctx, snapshot, open, answers, receipt)
-	if store.Crowded(err) && ctx.Err() == nil {
-		err = e.attempt(ctx, e.x.Store.Alone, open, answers, receipt)
-	}
-	return err
+	made, progress := make([]*answer, len(open)), e.x.progressOf(ctx, open)
+	drawn := make([]draws, len(open))
+	return e.x.onSnapshot(ctx, snapshot, func(snap store.Snapshot) error {
+		return e.attempt(ctx, snap, open, answers, made, drawn, progress, receipt)
+	})
 }
 
-// attempt makes the answers on a snapshot, and keeps them when all are there. Nothing is released
-// from tables that are not defined any more as the plan took them: they are looked up when the
-// scans have ended, and what was scanned cannot be newer than that.
-func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (store.Snapshot, error), open []*plan.Release, answers map[*plan.Release]*answer, receipt accounting.Receipt) (err error) {
-	// A panic here would be a visible, data-dependent end; it becomes the same failure as any
-	// other.
-	defer func() {
-		if p := recover(); p != nil {
-			err = panicked(p)
+// onSnapshot runs f on a snapshot, and where it had too little memory or disk because of what ran
+// beside it once more, alone: whether a statement ends well must not follow from how many persons
+// it reads together with what others read. That there was a first attempt must not be seen in what
+// is released: that it failed may follow from the rows and from noise that was drawn before, of
+// which the charge knows nothing. So the snapshot shows the same state, and f draws the same noise
+// (draws): docs/proofs/again.md.
+func (x *Executor) onSnapshot(ctx context.Context, open func(context.Context) (store.Snapshot, error), f func(store.Snapshot) error) error {
+	// A panic would be a visible, data-dependent end; it becomes the same failure as any other.
+	return tried(func() error {
+		snap, err := open(ctx)
+		if err != nil {
+			return err
 		}
-	}()
-	snap, err := snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	defer snap.Close()
+		defer snap.Close()
+		err = tried(func() error { return f(snap) })
+		if !store.Crowded(err) || ctx.Err() != nil {
+			return err
+		}
+		if err := snap.Alone(ctx); err != nil {
+			return err
+		}
+		return f(snap)
+	})
+}
+
+// attempt makes the answers on a snapshot that made lacks, and keeps all when all are there.
+// Nothing is released from tables that are not defined any more as the plan took them: they are
+// looked up when the scans have ended, and what was scanned cannot be newer than that.
+func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.Release, answers map[*plan.Release]*answer, made []*answer, drawn []draws, progress *progress, receipt accounting.Receipt) error {
 	if err := store.Pin(ctx, snap, reads(open), statements(open)); err != nil {
 		return err
 	}
-	made, progress := make([]*answer, len(open)), e.x.progressOf(ctx, open)
 	now := maps.Clone(answers)
 	for i, r := range open {
-		var with *plan.Release
-		if with, _, err = withAnswers(r, now); err != nil {
+		if made[i] != nil {
+			now[r] = made[i]
+			continue
+		}
+		with, _, err := withAnswers(r, now)
+		if err != nil {
 			return err
 		}
-		made[i], err = e.x.answer(ctx, snap, with, progress, e.x.drawn(receipt))
-		now[r] = made[i]
+		d, err := drawn[i].begin(e.x.drawn(receipt))
+		if err != nil {
+			return err
+		}
+		progress.release(i)
+		a, err := e.x.answer(ctx, snap, with, progress, d)
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err
@@ -249,6 +265,7 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 		if err != nil {
 			return err
 		}
+		made[i], now[r] = a, a
 	}
 	for i, r := range open {
 		answers[r] = made[i]
@@ -260,11 +277,22 @@ func (e *execution) attempt(ctx *sql.Context, snapshot func(context.Context) (st
 	return nil
 }
 
-// progress tells how far an attempt is, in steps of the plan: their names and their number are
-// public. How long one takes follows from the rows, as the time of the whole statement does.
+// progress tells how far a statement is, in steps of the plan: their names and their number are
+// public. How long one takes follows from the rows, as the time of the whole statement does. A step
+// that begins again is not told again.
 type progress struct {
 	tell        func(name string, step, steps int) // nil where nobody wants to know
 	step, steps int
+	told        int   // the highest step that was
+	before      []int // the steps before each release, as far as they have begun
+}
+
+// release begins a release, or begins it again.
+func (p *progress) release(i int) {
+	if i == len(p.before) {
+		p.before = append(p.before, p.step)
+	}
+	p.step = p.before[i]
 }
 
 // progressOf is that of the releases of a statement.
@@ -285,7 +313,8 @@ func (x *Executor) progressOf(ctx *sql.Context, releases []*plan.Release) *progr
 
 // begin begins the next step.
 func (p *progress) begin(format string, args ...any) {
-	if p.step++; p.tell != nil {
+	if p.step++; p.tell != nil && p.step > p.told {
+		p.told = p.step
 		p.tell(fmt.Sprintf(format, args...), p.step, p.steps)
 	}
 }

@@ -23,6 +23,34 @@ func (x *Executor) drawn(receipt accounting.Receipt) func() noise.Noiser {
 	return func() noise.Noiser { return x.NoiseAs(receipt.Rounded) }
 }
 
+// draws are the sources of noise of a release until its scans have ended. A release that begins
+// again gets the same ones in the same order, each at its beginning. Those of its estimators, which
+// may be millions, are not kept: when they draw, nothing can fail any more that begins again.
+type draws struct {
+	fresh func() noise.Noiser
+	given []noise.Noiser
+	next  int
+	ended bool // estimators have begun
+}
+
+// begin begins the release, or begins it again.
+func (d *draws) begin(fresh func() noise.Noiser) (*draws, error) {
+	d.fresh, d.next = fresh, 0
+	if d.ended {
+		return nil, errors.New("exec: a release whose estimators have drawn cannot begin again")
+	}
+	return d, nil
+}
+
+func (d *draws) draw() noise.Noiser {
+	if d.next++; d.next > len(d.given) {
+		d.given = append(d.given, d.fresh())
+	} else {
+		d.given[d.next-1] = noise.Again(d.given[d.next-1])
+	}
+	return d.given[d.next-1]
+}
+
 // NoiseAs makes the noise of one estimator: rounded normal noise where that was charged.
 func (x *Executor) NoiseAs(rounded bool) noise.Noiser {
 	if !rounded {
@@ -32,17 +60,17 @@ func (x *Executor) NoiseAs(rounded bool) noise.Noiser {
 }
 
 // answer scans for one release and runs its estimators on every group, with the noise that it is
-// given. The caller has paid.
-func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress, drawn func() noise.Noiser) (*answer, error) {
+// given. The caller has paid. When the estimators begin the store is asked nothing more.
+func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Release, progress *progress, drawn *draws) (*answer, error) {
 	memory := x.Spill.Area()
 	defer memory.Close()
-	secrets := secrets{noise: drawn(), drawn: map[int]int64{}}
+	secrets := secrets{noise: drawn.draw(), drawn: map[int]int64{}}
 	keys, a := publicKeys(r), &answer{}
 	var chosen *selection
 	if r.Selection != nil {
 		progress.begin("key selection")
 		var err error
-		if chosen, err = x.selects(ctx, snap, r, secrets, drawn()); err != nil || len(chosen.keys) == 0 && !r.Other {
+		if chosen, err = x.selects(ctx, snap, r, secrets, drawn.draw()); err != nil || len(chosen.keys) == 0 && !r.Other {
 			return a, err
 		}
 		if keys = selectedKeys(r, len(chosen.keys)); r.Other {
@@ -71,13 +99,14 @@ func (x *Executor) answer(ctx context.Context, snap store.Snapshot, r *plan.Rele
 		return nil, err
 	}
 	progress.begin("estimates")
+	drawn.ended = true
 	if err := blocks(ctx, scans, keys.groups); err != nil {
 		return nil, err
 	}
-	if err := x.estimate(ctx, r, scans, a.Groups, persons, drawn); err != nil {
+	if err := x.estimate(ctx, r, scans, a.Groups, persons, drawn.fresh); err != nil {
 		return nil, err
 	}
-	return a, x.together(ctx, r, scans, a.Groups, drawn)
+	return a, x.together(ctx, r, scans, a.Groups, drawn.fresh)
 }
 
 // scan runs the release's scans on the snapshot. Group numbers are shared between them.

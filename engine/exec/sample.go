@@ -68,10 +68,15 @@ func (x *Executor) sampled(ctx *sql.Context, s *plan.Sample, use func(values [][
 			err = panicked(p)
 		}
 	}()
-	values, err := x.scanSample(ctx, x.Store.Once, s)
-	if store.Crowded(err) && ctx.Err() == nil { // as execution.release does
-		values, err = x.scanSample(ctx, x.Store.Alone, s)
-	}
+	var values [][]float64
+	var drawn draws
+	err = x.onSnapshot(ctx, x.Store.Once, func(snap store.Snapshot) error {
+		d, err := drawn.begin(x.Noise)
+		if err == nil {
+			values, err = scanSample(ctx, snap, s, d.draw())
+		}
+		return err
+	})
 	for _, d := range s.Defined { // a change may be why the scan failed
 		if err := x.Unchanged(ctx, d); err != nil {
 			return err
@@ -84,15 +89,10 @@ func (x *Executor) sampled(ctx *sql.Context, s *plan.Sample, use func(values [][
 }
 
 // scanSample returns a uniform choice of at most Slots of the persons. Their order means nothing.
-func (x *Executor) scanSample(ctx context.Context, snapshot func(context.Context) (store.Snapshot, error), s *plan.Sample) ([][]float64, error) {
-	snap, err := snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer snap.Close()
-	r := &reservoir{noise: x.Noise(), slots: s.Slots, width: s.Width}
+func scanSample(ctx context.Context, snap store.Snapshot, s *plan.Sample, noiser noise.Noiser) ([][]float64, error) {
+	r := &reservoir{noise: noiser, slots: s.Slots, width: s.Width}
 	secrets := secrets{noise: r.noise, drawn: map[int]int64{}}
-	err = snap.Scan(ctx, s.Scan.SQL, secrets.fill(s.Scan.Args), s.Scan.Types, func(ch store.Chunk) error {
+	err := snap.Scan(ctx, s.Scan.SQL, secrets.fill(s.Scan.Args), s.Scan.Types, func(ch store.Chunk) error {
 		for i := range ch.Len {
 			if at, ok := r.place(); ok {
 				r.kept[at] = rowOf(r.room(at), ch, i)

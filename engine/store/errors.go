@@ -127,7 +127,7 @@ func KindOf(err error) Kind {
 }
 
 // Crowded tells of a statement's error that the statement may end well when nothing runs beside it
-// (Store.Alone): it had too little memory or disk, which others may have taken.
+// (Snapshot.Alone): it had too little memory or disk, which others may have taken.
 func Crowded(err error) bool {
 	k := KindOf(err)
 	return k == OutOfMemory || k == DiskFull

@@ -62,11 +62,6 @@ type Store interface {
 	// Once is Snapshot for one Scan only, which is faster: the state is the one when the scan
 	// starts, or when Versions is asked before.
 	Once(ctx context.Context) (Snapshot, error)
-	// Alone is Snapshot with the store to itself: it waits until no other statement runs, and from
-	// then on the others wait until it is closed. Its statements run on one thread. So what they
-	// need of memory follows from themselves and from nothing that happens beside them. It is for
-	// doing again, from its first scan, what has failed with an error that is Crowded.
-	Alone(ctx context.Context) (Snapshot, error)
 	// Room tells by an error of kind NoRoom that the directory which statements spill to cannot
 	// take anything, or that the disk has less free space than it is to keep. It looks at the disk
 	// only, not at rows.
@@ -136,7 +131,8 @@ func Each(r Rows, f func(row []any) error) error {
 // Snapshot is one committed state, read-only. All scans of one statement use the same one.
 //
 // Materialise and Keep make tables of the snapshot's own, which its later scans may name and nobody
-// else sees. They are gone when the snapshot is closed, or fails. A snapshot by Once has none.
+// else sees. They are gone when the snapshot is closed, is alone, or fails. A snapshot by Once has
+// none before it is alone.
 type Snapshot interface {
 	// Versions returns the versions of the tables in this state, in the order of refs. A version is
 	// an opaque text that differs after any committed write to the table or its definition.
@@ -157,6 +153,13 @@ type Snapshot interface {
 	// Keep makes a table of the server's own values: int64 for ScanInt64, float64 for ScanFloat64,
 	// string for ScanText, nil for NULL.
 	Keep(ctx context.Context, columns []string, types []ScanType, rows [][]any) (table string, err error)
+	// Alone lets the snapshot begin again after a failure that is Crowded, with the store to itself:
+	// it waits until no other statement runs, and from then on the others wait until it is closed.
+	// Its statements run on one thread. So what they need of memory follows from themselves and from
+	// nothing that happens beside them. It shows the same state of the store's tables, the same
+	// files and the same copies as before, whatever has been written since: who writes does not see
+	// in an answer that there was a failure. A table whose copy failed is copied anew. Once only.
+	Alone(ctx context.Context) error
 	Close() error
 }
 

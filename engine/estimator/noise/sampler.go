@@ -117,7 +117,35 @@ func New(bits Bits) Noiser { return newSampler(bits) }
 func Secure() Noiser {
 	var key [32]byte
 	crand.Read(key[:]) // never fails: it ends the program instead
-	return New(rand.NewChaCha8(key))
+	return Keyed(key)
+}
+
+// Keyed is Secure with a key of the caller's, which decides every draw.
+func Keyed(key [32]byte) Noiser { return keyed{New(rand.NewChaCha8(key)), key} }
+
+type keyed struct {
+	Noiser
+	key [32]byte
+}
+
+// Repeatable is a Noiser that can begin again: what Again returns draws, from the first draw on,
+// what the Noiser has drawn and would have.
+type Repeatable interface {
+	Noiser
+	Again() Noiser
+}
+
+// Again implements Repeatable.
+func (k keyed) Again() Noiser { return Keyed(k.key) }
+
+// Again returns a Noiser at its beginning. It panics if n is not Repeatable: other noise in the
+// place of what was drawn would be another law.
+func Again(n Noiser) Noiser {
+	r, ok := n.(Repeatable)
+	if !ok {
+		panic("noise: a source that cannot begin again")
+	}
+	return r.Again()
 }
 
 // Noiser is where every data-dependent number passes on its way out: it adds exact discrete noise

@@ -22,6 +22,19 @@ func testMany(t testing.TB, s *Store, rows int) {
 		fmt.Sprintf("CREATE TABLE shop.one AS SELECT CAST(7 AS BIGINT) AS u, i %% 20 AS g, CAST(hash(i) %% 1000000007 AS BIGINT) AS x FROM range(%d) r(i)", rows))
 }
 
+// alone opens a snapshot that is alone.
+func alone(s *Store, ctx context.Context) (store.Snapshot, error) {
+	snap, err := s.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := snap.Alone(ctx); err != nil {
+		snap.Close()
+		return nil, err
+	}
+	return snap, nil
+}
+
 // While a snapshot is alone, others wait, and go on when it is closed.
 func TestAlone(t *testing.T) {
 	ctx := context.Background()
@@ -29,7 +42,7 @@ func TestAlone(t *testing.T) {
 	c := testSession(t, s)
 	testPeople(t, c)
 	beside := testSnapshot(t, s)
-	snap, err := s.Alone(ctx)
+	snap, err := alone(s, ctx)
 	must(t, err)
 	n, _ := total(t, snap)
 	equal(t, "rows", n, int64(3))
@@ -50,7 +63,7 @@ func TestAlone(t *testing.T) {
 			return o.Scan(ctx, "SELECT 1::BIGINT", nil, oneInt, nothing)
 		},
 		"another alone": func() error {
-			a, err := s.Alone(ctx)
+			a, err := alone(s, ctx)
 			if err == nil {
 				err = a.Close()
 			}
@@ -72,7 +85,7 @@ func TestAlone(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
 	defer cancel()
-	_, err = s.Alone(short)
+	_, err = alone(s, short)
 	wantKind(t, "another that cannot wait", err, store.Interrupted)
 	_, err = testSession(t, s).Query(short, "SELECT 2")
 	wantKind(t, "a query that cannot wait", err, store.Interrupted)
@@ -95,7 +108,7 @@ func TestCloseWhileAlone(t *testing.T) {
 	s, _ := testOpen(t, Options{})
 	c := testSession(t, s)
 	testPeople(t, c)
-	snap, err := s.Alone(ctx)
+	snap, err := alone(s, ctx)
 	must(t, err)
 	query := started(func() {
 		if _, err := c.Query(ctx, "SELECT count(*) FROM shop.people"); !errors.Is(err, store.ErrClosed) {
@@ -110,7 +123,7 @@ func TestCloseWhileAlone(t *testing.T) {
 	if err := snap.Scan(ctx, "SELECT 1::BIGINT", nil, oneInt, func(store.Chunk) error { return nil }); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.Alone(ctx); !errors.Is(err, store.ErrClosed) {
+	if _, err := alone(s, ctx); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 	if err := s.Alive(ctx); !errors.Is(err, store.ErrClosed) {
@@ -138,7 +151,7 @@ func TestAloneInLittleMemory(t *testing.T) {
 	s, _ := testOpen(t, Options{MemoryLimit: "256MB"})
 	testMany(t, s, 2_000_000)
 	for name, sql := range scanForms {
-		snap, err := s.Alone(ctx)
+		snap, err := alone(s, ctx)
 		must(t, err)
 		start := time.Now()
 		err = snap.Scan(ctx, sql, nil, oneInt, func(store.Chunk) error { return nil })
@@ -173,18 +186,17 @@ func TestCrowd(t *testing.T) {
 	for i := range 16 {
 		name := []string{"persons", "text keys", "groups", "groups of one"}[i%4]
 		group.Go(func() {
-			count := func(open func(context.Context) (store.Snapshot, error)) error {
-				snap, err := open(ctx)
-				if err != nil {
-					return err
-				}
-				defer snap.Close()
+			snap, err := s.Snapshot(ctx)
+			must(t, err)
+			defer snap.Close()
+			count := func() error {
 				return snap.Scan(ctx, scanForms[name], nil, oneInt, func(store.Chunk) error { return nil })
 			}
-			err := count(s.Snapshot)
-			if store.Crowded(err) {
+			if err = count(); store.Crowded(err) {
 				again.Add(1)
-				err = count(s.Alone)
+				if err = snap.Alone(ctx); err == nil {
+					err = count()
+				}
 			}
 			if err != nil {
 				t.Errorf("%s: %v (%s)", name, err, detailOf(err))
@@ -195,6 +207,153 @@ func TestCrowd(t *testing.T) {
 	close(stop)
 	<-hog
 	t.Logf("%d of 16 ran again", again.Load())
+}
+
+// greedyScan is out of memory in 64 MB.
+const greedyScan = "SELECT len(list('some text ' || i)) FROM range(3000000) r(i)"
+
+// A snapshot that was out of memory shows alone what it showed before, whatever was written since,
+// and has the versions of that: with and without a transaction of its own, where its state was
+// known when it began, and where a commit was under way or the state not known.
+func TestAloneShowsTheSameState(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{MemoryLimit: "64MB"})
+	c := testSession(t, s)
+	testPeople(t, c)
+	grow := func() {
+		write(t, c, people, "INSERT INTO shop.people SELECT max(id) + 1, 'x', 0 FROM shop.people")
+	}
+	nothing := func(store.Chunk) error { return nil }
+	beside := func(open func(context.Context) (store.Snapshot, error), first func(store.Snapshot)) func() store.Snapshot {
+		return func() store.Snapshot { // it begins while a commit is under way
+			under, end := make(chan struct{}), make(chan struct{})
+			done := started(func() { _ = s.commit(nil, func() error { close(under); <-end; return nil }) })
+			<-under
+			snap, err := open(ctx)
+			must(t, err)
+			first(snap)
+			close(end)
+			<-done
+			return snap
+		}
+	}
+	fails := func(snap store.Snapshot) {
+		wantKind(t, "a greedy scan", snap.Scan(ctx, greedyScan, nil, oneInt, nothing), store.OutOfMemory)
+	}
+	plain := func(open func(context.Context) (store.Snapshot, error), first func(store.Snapshot)) func() store.Snapshot {
+		return func() store.Snapshot {
+			snap, err := open(ctx)
+			must(t, err)
+			first(snap)
+			return snap
+		}
+	}
+	for name, begin := range map[string]func() store.Snapshot{
+		"a snapshot": plain(s.Snapshot, func(snap store.Snapshot) { total(t, snap); fails(snap) }),
+		"one scan":   plain(s.Once, fails),
+		"one scan in a transaction": plain(s.Once, func(snap store.Snapshot) {
+			_, err := snap.Versions(ctx, people)
+			must(t, err)
+			fails(snap)
+		}),
+		"a snapshot beside a commit": beside(s.Snapshot, fails),
+		"one scan beside a commit":   beside(s.Once, fails),
+		"a snapshot of an unknown state": func() store.Snapshot {
+			known := s.commits.now.Swap(nil)
+			defer s.commits.now.Store(known)
+			return plain(s.Snapshot, fails)()
+		},
+		"a snapshot with tables": plain(s.Snapshot, func(snap store.Snapshot) {
+			_, err := snap.Materialise(ctx, "SELECT id FROM shop.people", nil, []string{"id"})
+			must(t, err)
+			_, err = snap.Materialise(ctx, greedyScan, nil, []string{"n"})
+			wantKind(t, "a greedy table", err, store.OutOfMemory)
+		}),
+	} {
+		for what, change := range map[string]func(){
+			"nothing": func() {},
+			"rows":    func() { grow(); grow() },
+			"columns": func() {
+				write(t, c, people, "ALTER TABLE shop.people ADD COLUMN more INTEGER")
+				write(t, c, people, "ALTER TABLE shop.people DROP COLUMN more")
+			},
+			"the table": func() {
+				write(t, c, people, "DROP TABLE shop.people", "CREATE TABLE shop.people (id INTEGER, name VARCHAR, x DOUBLE)",
+					"INSERT INTO shop.people VALUES (1, 'a', 0), (2, 'b', 0)")
+			},
+		} {
+			rows := ask(t, s, "SELECT count(*) FROM shop.people")
+			want, err := s.Versions(ctx, people)
+			must(t, err)
+			snap := begin()
+			change()
+			must(t, snap.Alone(ctx))
+			got, err := snap.Versions(ctx, people)
+			must(t, err)
+			equal(t, name+", "+what+": versions", got, want)
+			for range 2 {
+				n, _ := total(t, snap)
+				equal(t, name+", "+what+": rows", n, rows)
+			}
+			table, err := snap.Materialise(ctx, "SELECT id FROM shop.people", nil, []string{"id"})
+			must(t, err)
+			equal(t, name+", "+what+": a table's rows", rowsOf(t, snap, 1, "SELECT count(*) FROM "+table), [][]int64{{rows}})
+			wantKind(t, "alone twice", snap.Alone(ctx), store.Internal)
+			must(t, snap.Close())
+			must(t, snap.Close())
+		}
+	}
+	s.mu.Lock()
+	for left := range s.open {
+		if _, is := left.(*snapshot); is {
+			t.Error("a spare was left open")
+		}
+	}
+	s.mu.Unlock()
+	equal(t, "snapshots that wait for spares", len(s.commits.showing), 0)
+}
+
+// Snapshots that begin while others commit show one state, first and alone.
+func TestAloneBesideWriters(t *testing.T) {
+	ctx := context.Background()
+	s, _ := testOpen(t, Options{})
+	c := testSession(t, s)
+	write(t, c, people, "CREATE SCHEMA shop", "CREATE TABLE shop.people (id INTEGER)")
+	var writers, readers sync.WaitGroup
+	stop := make(chan struct{})
+	writers.Go(func() {
+		w := testSession(t, s)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				write(t, w, people, "INSERT INTO shop.people VALUES (1)")
+			}
+		}
+	})
+	for range 2 {
+		readers.Go(func() {
+			for i := range 100 {
+				open := s.Snapshot
+				if i%2 > 0 {
+					open = s.Once
+				}
+				snap, err := open(ctx)
+				must(t, err)
+				n := rowsOf(t, snap, 1, "SELECT count(*) FROM shop.people")
+				must(t, snap.Alone(ctx))
+				equal(t, "rows alone", rowsOf(t, snap, 1, "SELECT count(*) FROM shop.people"), n)
+				v, err := snap.Versions(ctx, people)
+				must(t, err)
+				equal(t, "changes by the version", entries(v[0]), n[0][0]+2)
+				must(t, snap.Close())
+			}
+		})
+	}
+	readers.Wait()
+	close(stop)
+	writers.Wait()
 }
 
 // What memory ran out for is told in sizes only.

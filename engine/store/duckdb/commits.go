@@ -37,6 +37,71 @@ func (s *state) of(refs []store.TableRef) []string {
 type commits struct {
 	mu  sync.RWMutex
 	now atomic.Pointer[state] // of the last commit that has ended; nil when it is not known
+
+	sparing sync.Mutex
+	showing map[*snapshot]struct{} // the state of now, and have no spare
+}
+
+// A snapshot that has failed goes on alone on the state that it has begun with (Alone). DuckDB has
+// no second transaction of an old state, and a first one does not survive a failure. So whoever
+// commits begins one for each snapshot that shows the state until now: where nobody commits, a
+// snapshot costs one transaction, and the state until now is the old one. Where a snapshot began
+// beside a commit, its state is not known, and it begins its spare itself (snapshot.pair).
+
+// show notes that a snapshot shows the state of now. c.mu is held for reading.
+func (c *commits) show(s *snapshot) {
+	c.sparing.Lock()
+	defer c.sparing.Unlock()
+	if c.showing == nil {
+		c.showing = map[*snapshot]struct{}{}
+	}
+	c.showing[s] = struct{}{}
+}
+
+// give gives a snapshot its spare.
+func (c *commits) give(s, spare *snapshot) {
+	c.sparing.Lock()
+	defer c.sparing.Unlock()
+	s.spare = spare
+}
+
+// leave takes a snapshot's spare, if it has one; it gets none any more.
+func (c *commits) leave(s *snapshot) (spare *snapshot) {
+	c.sparing.Lock()
+	defer c.sparing.Unlock()
+	delete(c.showing, s)
+	spare, s.spare = s.spare, nil
+	return spare
+}
+
+// spare gives a spare to each snapshot that shows the state of now, before a commit. c.mu is held
+// for writing. A snapshot for which there is no connection gets none, and cannot go on alone.
+func (s *Store) spare() {
+	c := &s.commits
+	c.sparing.Lock()
+	defer c.sparing.Unlock()
+	for snap := range c.showing {
+		snap.spare, _ = s.begun()
+	}
+	clear(c.showing)
+}
+
+// second returns a snapshot in a transaction of the state that s shows; where s shows none yet, one
+// without a transaction. s.mu is held.
+func (s *snapshot) second() (*snapshot, error) {
+	if !s.begun && !s.over {
+		return s.st.connectSnapshot()
+	}
+	c := &s.st.commits
+	c.mu.RLock() // when a commit that is under way has ended
+	defer c.mu.RUnlock()
+	if spare := c.leave(s); spare != nil {
+		return spare, nil
+	}
+	if s.state == nil || s.state != c.now.Load() {
+		return nil, internal("no second transaction of a snapshot's state")
+	}
+	return s.st.begun()
 }
 
 // immediate makes BEGIN fix what a transaction sees. Otherwise DuckDB would do it at the
@@ -57,6 +122,7 @@ func (s *Store) commit(tokens map[store.TableRef]int64, f func() error) error {
 	if err := s.roomToCommit(); err != nil {
 		return err
 	}
+	s.spare()
 	err := f()
 	before := c.now.Load()
 	if typed := classify(context.Background(), err); err != nil && !settled(typed) {

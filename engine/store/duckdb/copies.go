@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/marcboeker/go-duckdb/v2/mapping"
+
 	"scrim/engine/lake"
 	"scrim/engine/source"
 	"scrim/engine/store"
@@ -17,6 +19,7 @@ import (
 type copied struct {
 	table   string // as it is written in SQL
 	version string
+	columns []source.Column
 }
 
 // copies are those of a statement, or of a snapshot.
@@ -128,15 +131,8 @@ func (r *readings) copy(ctx context.Context, c *pooledConn, a *attached, name st
 		return copied{}, err
 	}
 	columns := a.needed(statements)
-	define := make([]string, len(columns))
-	for i, col := range columns {
-		define[i] = sqltext.StoreName(col.Name) + " " + col.Type
-	}
-	out := copied{"temp.main." + name, version}
-	if _, err := c.exec(ctx, "CREATE TEMP TABLE "+out.table+" ("+sqltext.List(define)+")"); err != nil {
-		return copied{}, classify(ctx, err)
-	}
-	into, err := c.appendTo(name, columns)
+	out := copied{inTemp + name, version, columns}
+	into, err := out.make(ctx, c)
 	if err != nil {
 		return copied{}, classify(ctx, err)
 	}
@@ -156,6 +152,50 @@ func (r *readings) copy(ctx context.Context, c *pooledConn, a *attached, name st
 		return copied{}, lostTo(ctx, err)
 	}
 	return out, nil
+}
+
+// inTemp stands before the name of a temporary table.
+const inTemp = "temp.main."
+
+// make makes the table, empty, on a connection.
+func (t copied) make(ctx context.Context, c *pooledConn) (*appending, error) {
+	define := make([]string, len(t.columns))
+	for i, col := range t.columns {
+		define[i] = sqltext.StoreName(col.Name) + " " + col.Type
+	}
+	if _, err := c.exec(ctx, "CREATE TEMP TABLE "+t.table+" ("+sqltext.List(define)+")"); err != nil {
+		return nil, err
+	}
+	return c.appendTo(strings.TrimPrefix(t.table, inTemp), t.columns)
+}
+
+// takeOver gives the snapshot's connection the files that the snapshot reads, and the copies that
+// another connection has, as they were listed and made. s.mu is held.
+func (s *snapshot) takeOver(ctx context.Context, other *pooledConn) error {
+	for a, pin := range s.pins {
+		if _, err := s.pooled.exec(ctx, a.assign(pin)); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.copies {
+		into, err := t.make(ctx, s.pooled)
+		if err != nil {
+			return err
+		}
+		defer into.close()
+		rows, err := other.prepare("SELECT * FROM " + t.table)
+		if err != nil {
+			return err
+		}
+		defer mapping.DestroyPrepare(&rows)
+		if err := other.stream(ctx, rows, nil, nil, func(*mapping.Result) error { return nil }, into.append); err != nil {
+			return err
+		}
+		if err := into.end(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // versions adds the versions of what others keep to those of attached tables: of files by a list
@@ -197,8 +237,31 @@ func lostTo(ctx context.Context, err error) error {
 	return lost(err)
 }
 
-// copy copies what statements need of tables of other servers that the snapshot has not yet. s.mu
-// is held.
+// copyBefore is copy for a snapshot that has read nothing yet. The copies are made before its
+// transaction, which would take them along if it failed. s.mu is held.
+func (s *snapshot) copyBefore(ctx context.Context, tables []*attached, statements []string) (err error) {
+	lacks := func(a *attached) bool { _, there := s.copies[a]; return !there }
+	if !slices.ContainsFunc(tables, lacks) {
+		return nil
+	}
+	begun := s.begun
+	if begun {
+		if spare := s.st.commits.leave(s); spare != nil {
+			spare.Close()
+		}
+		if err := s.pooled.do(s.pooled.end); err != nil {
+			return classify(ctx, err)
+		}
+		s.begun, s.state, s.read = false, nil, nil
+	}
+	if err = s.copy(ctx, tables, statements); err == nil && begun {
+		err = s.start()
+	}
+	return classify(ctx, err)
+}
+
+// copy copies what statements need of tables of other servers that the snapshot has not yet. One
+// that fails leaves no copy, so that those of a second try are of one moment. s.mu is held.
 func (s *snapshot) copy(ctx context.Context, tables []*attached, statements []string) error {
 	reading := s.st.sources.readings()
 	defer reading.close()
@@ -208,7 +271,7 @@ func (s *snapshot) copy(ctx context.Context, tables []*attached, statements []st
 		}
 		made, err := reading.copy(ctx, s.pooled, a, fmt.Sprintf("__scrim_copy_%d", len(s.copies)+1), statements)
 		if err != nil {
-			s.broken = true
+			s.broken, s.copies = true, nil
 			return err
 		}
 		if s.copies == nil {

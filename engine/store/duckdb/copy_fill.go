@@ -172,10 +172,16 @@ func (a *appending) put(b *source.Batch) error {
 		}
 	}
 	mapping.DataChunkSetSize(a.chunk, mapping.IdxT(b.Len))
-	if mapping.AppendDataChunk(a.a, a.chunk) == mapping.StateError {
+	err := a.append(a.chunk)
+	mapping.DataChunkReset(a.chunk)
+	return err
+}
+
+// append appends rows of the table's types.
+func (a *appending) append(chunk mapping.DataChunk) error {
+	if mapping.AppendDataChunk(a.a, chunk) == mapping.StateError {
 		return worded(mapping.AppenderError(a.a))
 	}
-	mapping.DataChunkReset(a.chunk)
 	return nil
 }
 

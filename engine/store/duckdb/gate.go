@@ -117,32 +117,54 @@ func (g *gate) close() {
 	g.letIn()
 }
 
-// Alone implements store.Store.
-func (s *Store) Alone(ctx context.Context) (store.Snapshot, error) {
-	reopen, err := s.gate.alone(ctx)
+// Alone implements store.Snapshot. The connection that was used until now, whose transaction may
+// have failed, is given up for one in a transaction of the same state.
+func (s *snapshot) Alone(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	if s.alone != nil {
+		return internal("a snapshot that is alone already")
+	}
+	next, err := s.second()
 	if err != nil {
-		return nil, classify(ctx, err)
+		return classify(ctx, err)
 	}
-	s.forgetPlans()
-	s.in.helpers.rests.Store(true)
-	opened, err := s.Snapshot(ctx)
+	defer next.Close()
+	if s.begun {
+		_ = s.pooled.do(s.pooled.end) // others that run need not wait for its memory; copies stay
+	}
+	fixed := s.begun || s.over
+	s.begun, s.broken = false, true
+	reopen, err := s.st.gate.alone(ctx)
 	if err != nil {
-		s.in.helpers.rests.Store(false)
-		reopen()
-		return nil, err
+		return classify(ctx, err)
 	}
-	snap := opened.(*snapshot)
-	snap.mu.Lock()
-	defer snap.mu.Unlock()
-	snap.alone = func() {
-		s.in.helpers.rests.Store(false)
+	s.st.forgetPlans()
+	s.st.in.helpers.rests.Store(true)
+	s.alone = func() {
+		s.st.in.helpers.rests.Store(false)
 		reopen()
 	}
-	if snap.closed { // the store was closed meanwhile
-		snap.alone()
-		return nil, store.ErrClosed
+	next.mu.Lock()
+	defer next.mu.Unlock()
+	if next.closed { // the store was closed meanwhile
+		return store.ErrClosed
 	}
-	return snap, nil
+	s.pooled, next.pooled = next.pooled, s.pooled
+	s.begun, next.begun, s.broken, next.broken = fixed, false, false, true
+	s.once, s.tables = false, 0
+	s.pooled.forget()
+	if !fixed {
+		err = s.start()
+	}
+	if err == nil {
+		err = s.takeOver(ctx, next.pooled)
+	}
+	s.broken = err != nil
+	return classify(ctx, err)
 }
 
 // Alive tells whether DuckDB runs statements, by one that needs nothing and waits for nobody who is

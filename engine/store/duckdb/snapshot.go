@@ -2,6 +2,8 @@ package duckdb
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +28,8 @@ type snapshot struct {
 	over   bool   // the one scan without a transaction
 	broken bool   // a statement failed, or its result was not read to the end
 	state  *state // what the transaction shows; nil where a commit was under way when it began
+	// spare is in a transaction of the same state, for Alone; commits.sparing guards it
+	spare  *snapshot
 	tables int    // that were made in the transaction
 	alone  func() // lets the other statements of the store go on; nil unless they wait for this
 	read   map[store.TableRef]tableVersion
@@ -62,6 +66,26 @@ func (s *Store) Once(ctx context.Context) (store.Snapshot, error) {
 	return out, nil
 }
 
+// begun returns a snapshot in a transaction, without a spare.
+func (s *Store) begun() (*snapshot, error) {
+	out, err := s.connectSnapshot()
+	if err != nil {
+		return nil, err
+	}
+	out.mu.Lock()
+	if out.closed {
+		err = store.ErrClosed
+	} else if err = out.pooled.do(out.pooled.begin); err == nil {
+		out.begun = true
+	}
+	out.broken = err != nil
+	out.mu.Unlock()
+	if err != nil {
+		out.Close()
+	}
+	return out, err
+}
+
 func (s *Store) connectSnapshot() (*snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,16 +120,47 @@ func (s *snapshot) begin() error {
 }
 
 // start is begin. s.mu is held.
-func (s *snapshot) start() error {
+func (s *snapshot) start() (err error) {
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		defer c.mu.RUnlock()
 		s.state = c.now.Load()
 	}
-	s.begun = true
-	err := s.pooled.do(s.pooled.begin)
+	for same := false; !same && err == nil; {
+		if err = s.pooled.do(s.pooled.begin); err != nil {
+			break
+		}
+		s.begun = true
+		if s.state != nil {
+			c.show(s)
+			break
+		}
+		if same, err = s.pair(); !same {
+			err = errors.Join(err, s.pooled.do(s.pooled.end))
+			s.begun = false
+		}
+	}
 	s.broken = err != nil
 	return err
+}
+
+// pair gives a snapshot whose state is not known its spare, whose transaction begins after its own.
+// Where a commit came between the two, as their versions tell, same is false, and there is no
+// spare. s.mu is held.
+func (s *snapshot) pair() (same bool, err error) {
+	spare, err := s.st.begun()
+	if err != nil {
+		return false, err
+	}
+	if _, err = spare.Versions(context.Background()); err == nil {
+		s.read, err = s.readVersions(context.Background())
+	}
+	if err != nil || !maps.Equal(s.read, spare.read) {
+		s.read = nil
+		return false, errors.Join(err, spare.Close())
+	}
+	s.st.commits.give(s, spare)
+	return true, nil
 }
 
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the
@@ -160,6 +215,7 @@ func (s *snapshot) scanOpen(ctx context.Context, q query, each ...func(store.Chu
 	c := &s.st.commits
 	if c.mu.TryRLock() {
 		if s.state = c.now.Load(); s.state != nil {
+			c.show(s)
 			return s.scan(ctx, q, sync.OnceFunc(c.mu.RUnlock), each...)
 		}
 		c.mu.RUnlock() // the versions have to be read in the transaction of the rows
@@ -256,6 +312,9 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
+	if spare := s.st.commits.leave(s); spare != nil {
+		spare.Close()
+	}
 	if s.begun && s.pooled.do(s.pooled.end) != nil { // fails only when nothing was begun
 		s.broken = true
 	}

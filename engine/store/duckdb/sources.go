@@ -241,7 +241,7 @@ func (s *snapshot) Pin(ctx context.Context, refs []store.TableRef, statements []
 			return err
 		}
 	}
-	return s.copy(ctx, remote, statements)
+	return s.copyBefore(ctx, remote, statements)
 }
 
 // pinned returns the snapshot's list of an attached table's files, which its connection has from
