@@ -20,10 +20,11 @@ var timeHint = regexp.MustCompile(`(?is)^/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-
 var setTimeHint = regexp.MustCompile(`(?is)^/\*\+.*\bSET_VAR\s*\(\s*max_execution_time\s*=\s*([0-9]{1,15})\s*\)`)
 
 // Limit gives a statement its time limit: the hint's, or the session's max_execution_time, which
-// like MySQL's holds for SELECT, and here for EXPLAIN and CALL; and most, whatever the statement is, but for who fills tables
-// or looks after the server or its collections. A statement that has turned out to read protected
-// rows by then runs on to the next whole second, so that a client cannot use the limit as a fine
-// clock on them: what reads protected rows notes so before the first one.
+// like MySQL's holds for SELECT, and here for EXPLAIN and CALL; and most, whatever the statement
+// is, but for who fills tables or looks after the server or its collections. A statement that has
+// turned out to read protected rows by then runs on to the next whole second, so that a client
+// cannot use the limit as a fine clock on them: what reads protected rows notes so before the first
+// one.
 //
 // What the store spills for a statement follows from rows: a join of every row with every other one
 // of a value takes any disk. A limit in bytes would tell their number to who asks; time is measured
