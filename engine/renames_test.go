@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -25,4 +26,27 @@ func TestRenamesStayInTheirDatabase(t *testing.T) {
 	if got := fmt.Sprint(root.query("SHOW TABLES FROM a"), root.query("SELECT COUNT(y) FROM b.t")); got != "[[w]] [[0]]" {
 		t.Error(got)
 	}
+}
+
+// TestAlterOfSeveralPartsAndPolicies: what a policy rests on stays as it is, and so does what stands
+// beside it in the statement; a policy follows its table when all of the statement is done.
+func TestAlterOfSeveralPartsAndPolicies(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE own (person INT, x INT)", "CREATE TABLE other (x INT)", "CALL dp_protect('s.own', 'person', 'p')")
+	made := root.query("SHOW CREATE TABLE own")
+	for _, q := range []string{
+		"ALTER TABLE own ADD COLUMN y INT, DROP COLUMN person", "ALTER TABLE own DROP COLUMN x, RENAME COLUMN person TO p", "ALTER TABLE own ADD COLUMN y INT, CHANGE person p INT",
+		"ALTER TABLE own RENAME TO new, DROP COLUMN person", "ALTER TABLE own ADD COLUMN y INT, RENAME TO other", "ALTER TABLE own RENAME TO new, DROP COLUMN nope",
+	} {
+		if _, err := root.try(q); err == nil || strings.Contains(err.Error(), "45010") {
+			t.Errorf("%s: %v", q, err)
+		}
+		if got := root.query("SHOW CREATE TABLE own"); fmt.Sprint(got) != fmt.Sprint(made) {
+			t.Errorf("%s made %s of %s", q, got, made)
+		}
+		root.refused(1644, "45002", "SELECT person FROM own")
+	}
+	root.exec("ALTER TABLE own ADD COLUMN y INT, RENAME TO new, COMMENT='c'")
+	root.refused(1644, "45002", "SELECT y FROM new")
+	root.refused(1146, "42S02", "SELECT y FROM own")
 }

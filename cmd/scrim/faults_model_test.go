@@ -300,6 +300,10 @@ var deeds = []func(r *rand.Rand, n int, have facts) deed{
 		if name, ok := pick(r, have.names("column", "c")); ok && r.IntN(2) == 0 {
 			return deed{kind: "DROP COLUMN", sql: []string{"ALTER TABLE d.shape DROP COLUMN " + name}, change: take("column " + name)}
 		}
+		if len(have.names("index", "i")) == 0 && r.IntN(2) == 0 { // both, or none of them
+			q := fmt.Sprintf("ALTER TABLE d.shape ADD COLUMN c%[1]d VARCHAR(20) DEFAULT 'x', ADD UNIQUE KEY i%[1]d (id)", n)
+			return deed{kind: "ALTER of two parts", sql: []string{q}, change: put(fmt.Sprintf("column c%d", n), "", fmt.Sprintf("index i%d", n), "")}
+		}
 		return deed{kind: "ADD COLUMN", sql: []string{fmt.Sprintf("ALTER TABLE d.shape ADD COLUMN c%d VARCHAR(20) DEFAULT 'x'", n)}, change: put(fmt.Sprintf("column c%d", n), "")}
 	},
 	func(r *rand.Rand, n int, have facts) deed {

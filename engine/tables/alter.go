@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -16,12 +17,47 @@ type alteration struct {
 	change Change
 	// its success tells something of the rows (see the package documentation)
 	reads  bool
+	meta   bool                    // the store's own definition is not touched
 	apply  func(*definition) error // changes the definition
 	native func(*definition) string
 }
 
-// alter runs one clause in a transaction of its own. Native SQL is used where there is one and the
-// table has no keys, on which the store cannot build; otherwise the table is rebuilt.
+// altered is what the clauses of one ALTER TABLE make of a table. Each changes the definition, and
+// when all have been accepted the store is changed in one transaction: wholly, or not at all.
+type altered struct {
+	def     *definition // nil before the first clause
+	native  []string    // statements of the store, in the place of a rebuild
+	rebuild bool
+	rename  func(store.Session) error
+	done    []func() // what is not of the store, once it is committed
+}
+
+type alteredKey struct{}
+
+// together runs the clauses of one ALTER TABLE, which build hands over one by one.
+func (p *Provider) together(ctx *sql.Context, build func(*sql.Context) (sql.RowIter, error)) (sql.RowIter, error) {
+	w := &altered{}
+	rows, err := build(ctx.WithContext(context.WithValue(ctx.Context, alteredKey{}, w)))
+	if err == nil {
+		err = w.run(ctx, p)
+	}
+	return rows, err
+}
+
+// clause adds a clause to those of its statement. One that is a statement by itself is run.
+func (p *Provider) clause(ctx *sql.Context, add func(*altered) error) error {
+	if w, ok := ctx.Value(alteredKey{}).(*altered); ok {
+		return add(w)
+	}
+	w := &altered{}
+	if err := add(w); err != nil {
+		return err
+	}
+	return w.run(ctx, p)
+}
+
+// alter adds one clause. Native SQL is used where there is one and the table has no keys, on which
+// the store cannot build; otherwise the table is rebuilt.
 func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 	ref := d.ref(name)
 	if err := d.p.checkAlter(ctx, ref, a.change); err != nil {
@@ -32,48 +68,68 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 			return err
 		}
 	}
-	t, err := d.stored(ctx, name)
-	if err != nil {
-		return err
-	}
-	if t.View {
-		return unsupported("Alter the table that it is a view of.", "The view %s cannot be altered.", ref)
-	}
-	def := definitionOf(t)
-	if err := a.apply(def); err != nil {
-		return err
-	}
-	return d.p.atomically(ctx, func(s store.Session) error {
-		if err := def.checkLimits(ctx, s); err != nil {
+	return d.p.clause(ctx, func(w *altered) (err error) {
+		if w.def, err = d.current(ctx, name); err != nil {
 			return err
 		}
-		if a.native == nil || len(def.keys) > 0 {
-			return def.rebuild(ctx, s)
+		if err := a.apply(w.def); err != nil || a.meta {
+			return err
 		}
-		if statement := a.native(def); statement != "" {
-			if _, err := s.Write(ctx, []store.TableRef{ref}, statement); err != nil {
-				return classify(err, &ref)
-			}
+		if a.native == nil || len(w.def.keys) > 0 {
+			w.rebuild = true
+		} else {
+			w.native = append(w.native, a.native(w.def))
 		}
-		return def.writeMeta(ctx, s)
+		return nil
 	})
 }
 
-// onlyMeta is an alteration that the store's own definition is not touched by.
-func (d *Database) onlyMeta(ctx *sql.Context, name string, change Change, apply func(*definition) error) error {
-	ref := d.ref(name)
-	if err := d.p.checkAlter(ctx, ref, change); err != nil {
-		return err
+// current is the definition of a table, as the clauses of the statement so far have made it.
+func (d *Database) current(ctx *sql.Context, name string) (*definition, error) {
+	if w, ok := ctx.Value(alteredKey{}).(*altered); ok && w.def != nil {
+		return w.def, nil
 	}
 	t, err := d.stored(ctx, name)
-	if err != nil {
+	if err == nil && t.View {
+		err = unsupported("Alter the table that it is a view of.", "The view %s cannot be altered.", t.Ref)
+	}
+	return definitionOf(t), err
+}
+
+// run changes the store.
+func (w *altered) run(ctx *sql.Context, p *Provider) error {
+	err := p.atomically(ctx, func(s store.Session) error {
+		if w.def != nil {
+			if err := w.def.change(ctx, s, w); err != nil {
+				return err
+			}
+		}
+		if w.rename != nil {
+			return w.rename(s)
+		}
+		return nil
+	})
+	for _, f := range w.done {
+		if err == nil {
+			f()
+		}
+	}
+	return err
+}
+
+func (d *definition) change(ctx *sql.Context, s store.Session, w *altered) error {
+	if err := d.checkLimits(ctx, s); err != nil {
 		return err
 	}
-	def := definitionOf(t)
-	if err := apply(def); err != nil {
-		return err
+	if w.rebuild {
+		return d.rebuild(ctx, s)
 	}
-	return d.p.atomically(ctx, func(s store.Session) error { return def.writeMeta(ctx, s) })
+	for _, statement := range w.native {
+		if _, err := s.Write(ctx, []store.TableRef{d.ref}, statement); err != nil {
+			return classify(err, &d.ref)
+		}
+	}
+	return d.writeMeta(ctx, s)
 }
 
 // addColumn runs ADD COLUMN. The rows that are there get the default, evaluated once, or for a
@@ -212,8 +268,8 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 			if j := t.column(next.name); j >= 0 && j != i {
 				return sql.ErrColumnExists.New(next.name)
 			}
-			next.from = t.columns[i].from
-			if n, ok := limitOf(c.Type); ok && t.columns[i].store == "VARCHAR" {
+			next.from, next.fill = t.columns[i].from, t.columns[i].fill
+			if n, ok := limitOf(c.Type); ok && next.from != "" && t.columns[i].store == "VARCHAR" {
 				t.limits = append(t.limits, textLimit{next.from, n})
 			}
 			for _, k := range t.keys {
@@ -243,7 +299,7 @@ func contains(columns []string, name string) bool {
 
 // setDefault runs ALTER COLUMN ... SET DEFAULT and DROP DEFAULT.
 func (d *Database) setDefault(ctx *sql.Context, table, column string, value *sql.ColumnDefaultValue) error {
-	return d.onlyMeta(ctx, table, Change{Op: ModifyColumn, Column: column}, func(t *definition) error {
+	return d.alter(ctx, table, alteration{change: Change{Op: ModifyColumn, Column: column}, meta: true, apply: func(t *definition) error {
 		i := t.column(column)
 		if i < 0 {
 			return sql.ErrTableColumnNotFound.New(table, column)
@@ -253,22 +309,15 @@ func (d *Database) setDefault(ctx *sql.Context, table, column string, value *sql
 			t.columns[i].meta.Default = defaultText(value)
 		}
 		return nil
-	})
+	}})
 }
 
 // setComment runs ALTER TABLE ... COMMENT.
 func (d *Database) setComment(ctx *sql.Context, table, comment string) error {
-	ref := d.ref(table)
-	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
-		return err
-	}
-	t, err := d.stored(ctx, table)
-	if err != nil {
-		return err
-	}
-	def := definitionOf(t)
-	def.comment = comment
-	return d.p.atomically(ctx, func(s store.Session) error { return def.writeMeta(ctx, s) })
+	return d.alter(ctx, table, alteration{meta: true, apply: func(t *definition) error {
+		t.comment = comment
+		return nil
+	}})
 }
 
 // alterPrimaryKey runs ADD PRIMARY KEY and DROP PRIMARY KEY.

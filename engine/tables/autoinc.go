@@ -80,11 +80,15 @@ func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
 	if err != nil {
 		return err
 	}
-	c := &s.t.p.ids
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.next[s.t.def.Ref] = max(v, largest+1)
-	return nil
+	return s.t.p.clause(ctx, func(w *altered) error {
+		w.done = append(w.done, func() {
+			c := &s.t.p.ids
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.next[s.t.def.Ref] = max(v, largest+1)
+		})
+		return nil
+	})
 }
 
 // AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a

@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
 
@@ -23,6 +24,11 @@ func NewBuilder(p *Provider, next sql.NodeExecBuilder) *Builder { return &Builde
 
 // Build implements sql.NodeExecBuilder: nil, nil leaves the node to the SQL engine.
 func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
+	if _, several := n.(*plan.Block); several && ctx.Value(alteredKey{}) == nil {
+		return b.p.together(ctx, func(ctx *sql.Context) (sql.RowIter, error) {
+			return rowexec.NewBuilder(b, sql.EngineOverrides{}).Build(ctx, n, row)
+		})
+	}
 	done, err := b.define(ctx, n)
 	if err != nil {
 		return nil, err

@@ -114,13 +114,16 @@ func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error 
 	if err := d.free(ctx, newName); err != nil {
 		return err
 	}
-	err := d.p.definition(ctx, []store.TableRef{from, to},
-		"ALTER TABLE "+quote(from)+" RENAME TO "+sqltext.StoreName(to.Name), func() error {
+	return d.p.clause(ctx, func(w *altered) error {
+		w.rename = func(s store.Session) error {
+			if _, err := s.Write(ctx, []store.TableRef{from, to}, "ALTER TABLE "+quote(from)+" RENAME TO "+sqltext.StoreName(to.Name)); err != nil {
+				return classify(err, nil)
+			}
 			return d.p.access.Renamed(ctx, from, to)
-		})
-	d.p.ids.forget(from)
-	d.p.ids.forget(to)
-	return err
+		}
+		w.done = append(w.done, func() { d.p.ids.forget(from); d.p.ids.forget(to) })
+		return nil
+	})
 }
 
 // free returns an error when a table or a view has the name.

@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -203,4 +204,65 @@ func reopen(t *testing.T, s *server) *server {
 	t.Helper()
 	s.close()
 	return open(t, s.path)
+}
+
+// TestAlterOfSeveralParts: an ALTER TABLE changes all that it names, or nothing: whatever part comes
+// before one that fails, for want of a column or by the rows.
+func TestAlterOfSeveralParts(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE other (x INT)")
+	for _, key := range []string{"", ", PRIMARY KEY (id)", ", PRIMARY KEY (id), UNIQUE KEY u (id, a)"} {
+		auto := " AUTO_INCREMENT"
+		if key == "" {
+			auto = ""
+		}
+		root.exec("CREATE TABLE t (id INT NOT NULL" + auto + ", a VARCHAR(10) DEFAULT 'd', b INT, c INT COMMENT 'of c'" + key + ") COMMENT='c'")
+		root.exec("INSERT INTO t VALUES (1, 'x', 7, NULL), (2, 'x', 7, 2)")
+		state := func() string {
+			made, _, err := root.run("SHOW CREATE TABLE t")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, _, err := root.run("SELECT * FROM t ORDER BY id")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(made, rows)
+		}
+		before := state()
+		first := []string{"ADD COLUMN n INT", "ADD COLUMN n INT NOT NULL FIRST", "DROP COLUMN b", "MODIFY b BIGINT", "CHANGE b bb VARCHAR(9)", "RENAME COLUMN b TO bb",
+			"ADD UNIQUE KEY w (id, b)", "ALTER COLUMN a SET DEFAULT 'e'", "ALTER COLUMN a DROP DEFAULT", "COMMENT='other'", "RENAME TO u"}
+		if key == "" {
+			first = append(first, "ADD PRIMARY KEY (id)")
+		} else {
+			first = append(first, "DROP PRIMARY KEY, MODIFY id INT", "AUTO_INCREMENT = 90")
+		}
+		if strings.Contains(key, "UNIQUE") {
+			first = append(first, "DROP INDEX u", "RENAME INDEX u TO v")
+		}
+		for _, f := range first {
+			for _, last := range []string{"ADD PRIMARY KEY (nope)", "ADD UNIQUE KEY z (nope)", "ADD UNIQUE KEY z (a)", "MODIFY c INT NOT NULL", "MODIFY a VARCHAR(10), MODIFY c INT NOT NULL",
+				"DROP COLUMN nope", "RENAME COLUMN nope TO n2", "RENAME COLUMN c TO a", "ADD COLUMN a INT", "DROP INDEX nope", "RENAME INDEX nope TO n2",
+				"ADD CHECK (b > 0)", "ALTER COLUMN nope SET DEFAULT 1", "MODIFY nope INT", "RENAME TO other", "MODIFY a INT"} {
+				q := "ALTER TABLE t " + f + ", " + last
+				if _, _, err := root.run(q); err == nil {
+					t.Fatalf("%s was accepted with%s", q, key)
+				}
+				if after := state(); after != before {
+					t.Fatalf("%s with%s:\n%s\nwas\n%s", q, key, after, before)
+				}
+			}
+		}
+		if key != "" {
+			root.exec("INSERT INTO t (a) VALUES ('y')")
+			root.want("SELECT MAX(id) FROM t", "3")
+			root.exec("DELETE FROM t WHERE id = 3")
+		}
+		// What all parts ask for is done, also of what an earlier one made.
+		root.exec("ALTER TABLE t ADD COLUMN n INT, ADD COLUMN m VARCHAR(5) NOT NULL DEFAULT 'q' AFTER id, DROP COLUMN b, RENAME COLUMN a TO aa, ALTER COLUMN c SET DEFAULT 9, COMMENT='n', RENAME TO u")
+		root.want("SELECT id, m, aa, c, n FROM u ORDER BY id", "1|q|x|NULL|NULL", "2|q|x|2|NULL")
+		root.exec("ALTER TABLE u ADD COLUMN k INT NOT NULL DEFAULT 4, ADD UNIQUE KEY z (id, k), DROP COLUMN n, ADD COLUMN n TEXT")
+		root.want("SELECT id, m, aa, c, k, n FROM u ORDER BY id", "1|q|x|NULL|4|NULL", "2|q|x|2|4|NULL")
+		root.exec("DROP TABLE u")
+	}
 }

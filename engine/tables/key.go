@@ -100,14 +100,14 @@ func (a *alterIndex) run(ctx *sql.Context) error {
 
 // renameKey runs RENAME INDEX.
 func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
-	return d.onlyMeta(ctx, table, Change{Op: ModifyColumn}, func(t *definition) error {
+	return d.alter(ctx, table, alteration{change: Change{Op: ModifyColumn}, meta: true, apply: func(t *definition) error {
 		i := t.key(from)
 		if i < 0 || t.keys[i].primary {
 			return sql.ErrCantDropFieldOrKey.New(from)
 		}
 		t.keys[i].name = to
 		return nil
-	})
+	}})
 }
 
 // longestKey is the length of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
@@ -147,11 +147,10 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 
 // dropKey rebuilds the table without a key.
 func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
-	t, err := d.stored(ctx, table)
+	def, err := d.current(ctx, table)
 	if err != nil {
 		return err
 	}
-	def := definitionOf(t)
 	i := def.key(name)
 	if i < 0 {
 		return sql.ErrCantDropFieldOrKey.New(name)

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -114,6 +115,8 @@ func SchemaOnly(ctx *sql.Context, n sql.Node) bool {
 	switch n := n.(type) {
 	case *gmsplan.Filter: // SHOW … LIKE and WHERE
 		return !tree.HasSubquery(ctx, n.Expression) && SchemaOnly(ctx, n.Child)
+	case *gmsplan.Block: // ALTER TABLE of several clauses; what stands for one of keys has no table
+		return !slices.ContainsFunc(n.Children(), func(c sql.Node) bool { return len(c.Children()) > 0 && !SchemaOnly(ctx, c) })
 	case *gmsplan.DropTable, *gmsplan.RenameTable, *gmsplan.Truncate, *gmsplan.CreateView, *gmsplan.DropView, *gmsplan.Use,
 		*gmsplan.AddColumn, *gmsplan.DropColumn, *gmsplan.RenameColumn, *gmsplan.ModifyColumn, *gmsplan.AlterPK,
 		*gmsplan.CreateIndex, *gmsplan.AlterIndex, *gmsplan.CreateForeignKey, *gmsplan.DropForeignKey, *gmsplan.AlterAutoIncrement,
