@@ -37,6 +37,10 @@ func Limit(ctx *sql.Context, s sqlparser.Statement, most time.Duration) (limited
 	if err != nil || limit == 0 {
 		return ctx, func() {}, err
 	}
+	if limit%time.Second == 0 { // a context that others may rest on without a goroutine each
+		c, cancel := context.WithTimeout(ctx.Context, limit)
+		return ctx.WithContext(c), cancel, nil
+	}
 	own, _ := session.From(ctx)
 	l := &limitedContext{Context: ctx.Context, done: make(chan struct{})}
 	stop := make(chan struct{})
