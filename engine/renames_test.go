@@ -28,7 +28,7 @@ func TestRenamesStayInTheirDatabase(t *testing.T) {
 	}
 }
 
-// TestAlterOfSeveralPartsAndPolicies: what a policy rests on stays as it is, and so does what stands
+// TestAlterOfSeveralPartsAndPolicies: what a policy rests on stays as it is, and so does what is
 // beside it in the statement; a policy follows its table when all of the statement is done.
 func TestAlterOfSeveralPartsAndPolicies(t *testing.T) {
 	root := start(t, "").root()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -51,4 +52,88 @@ func TestResultTypes(t *testing.T) {
 			t.Errorf("private answer %d is %s, want %d digits", i, got, scale)
 		}
 	}
+}
+
+// TestDatesThatAreNotKept: a date that the store would keep as another one, or as NULL, is refused
+// with its value and column, whichever way it comes and whatever sql_mode says.
+func TestDatesThatAreNotKept(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE z (id INT, d DATE NOT NULL, e DATETIME(3), f TIMESTAMP NULL)", "CREATE TABLE k (id INT PRIMARY KEY, d DATE)",
+		"INSERT INTO k VALUES (1, '2024-01-01')", "CREATE TABLE none (x INT)", "CREATE TABLE some (x INT)", "INSERT INTO some VALUES (1)")
+	for _, mode := range []string{"STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE", "STRICT_TRANS_TABLES", ""} {
+		root.exec("SET sql_mode = '"+mode+"'", "DELETE FROM z", "INSERT INTO z VALUES (4, '2024-01-01', NULL, NULL)")
+		for _, v := range []string{"'0000-00-00'", "'2024-00-10'", "'2024-01-00'", "'0000-01-01'", "0", "'0000-00-00 00:00:00'", "'2024-02-30'", "'00-00-00'", "0.0", "FALSE"} {
+			for _, q := range []string{
+				"INSERT INTO z (id, d) VALUES (1, " + v + ")", "INSERT INTO z (id, d, e) VALUES (2, '2024-01-01', " + v + ")", "INSERT INTO z (id, d, f) VALUES (3, '2024-01-01', " + v + ")",
+				"UPDATE z SET d = " + v, "UPDATE z SET e = " + v, "UPDATE z SET f = " + v, "INSERT IGNORE INTO z (id, d) VALUES (5, " + v + ")", "REPLACE INTO k VALUES (1, " + v + ")",
+				"INSERT INTO k VALUES (1, '2024-01-02') ON DUPLICATE KEY UPDATE d = " + v, "INSERT INTO z (id, d) SELECT 1, " + v,
+				"CREATE TABLE dd (id INT, d DATE DEFAULT " + v + ")", "ALTER TABLE z ALTER COLUMN e SET DEFAULT " + v, "ALTER TABLE none ADD COLUMN d DATE NOT NULL DEFAULT " + v,
+				"ALTER TABLE none ADD COLUMN d TIMESTAMP NULL DEFAULT " + v,
+			} {
+				if rows, err := root.try(q); err == nil {
+					t.Errorf("%q: %s: %v", mode, q, rows)
+				}
+			}
+			if text, ok := strings.CutPrefix(v, "'"); ok {
+				if _, err := root.try("INSERT INTO z (id, d) VALUES (?, ?)", 1, strings.TrimSuffix(text, "'")); err == nil {
+					t.Errorf("%q: %s was taken into a prepared statement", mode, v)
+				}
+			}
+		}
+		for _, q := range []string{file(t, "1\t0000-00-00\n") + "z (id, d)", "CREATE TABLE cs SELECT CAST('0000-00-00' AS DATE) x FROM k", "ALTER TABLE some ADD COLUMN d DATE NOT NULL",
+			"INSERT INTO z (id, d) SELECT 1, CAST('0000-00-00' AS DATETIME)"} {
+			if rows, err := root.try(q); err == nil {
+				t.Errorf("%q: %s: %v", mode, q, rows)
+			}
+		}
+		root.exec("DROP TABLE IF EXISTS cs", "ALTER TABLE none ADD COLUMN d DATE NOT NULL", "ALTER TABLE none DROP COLUMN d")
+		for q, want := range map[string]string{"SELECT * FROM z": "[[4 2024-01-01 NULL NULL]]", "SELECT * FROM k": "[[1 2024-01-01]]", "SELECT * FROM some": "[[1]]", "SHOW TABLES": "[[k] [none] [some] [z]]"} {
+			if got := fmt.Sprint(root.query(q)); got != want {
+				t.Errorf("%q: %s gave %s, want %s", mode, q, got, want)
+			}
+		}
+	}
+	root.refusedFor(map[string]string{
+		"INSERT INTO z (id, d) VALUES (1, '0000-00-00')":        "Incorrect date value: '0000-00-00' for column 'd'",
+		"INSERT INTO z (id, d, e) VALUES (1, '2024-01-01', 0)":  "Incorrect datetime value: '0000-00-00 00:00:00.000' for column 'e'",
+		"UPDATE z SET f = '0000-00-00'":                         "Incorrect timestamp value: '0000-00-00 00:00:00' for column 'f'",
+		"CREATE TABLE dd (id INT, d DATE DEFAULT '0000-00-00')": "Invalid default value for 'd'",
+	})
+	root.refused(1292, "22007", "INSERT INTO z (id, d) VALUES (1, '0000-00-00')")
+	root.refused(1067, "42000", "ALTER TABLE z ALTER COLUMN e SET DEFAULT '0000-00-00'")
+}
+
+// TestBlanksOfChar: a CHAR has no blanks at its end, whichever way it comes, so that keys and
+// persons do not differ by them; a VARCHAR keeps them.
+func TestBlanksOfChar(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE c (id INT PRIMARY KEY, c CHAR(4), v VARCHAR(4), UNIQUE KEY u (c))", "INSERT INTO c VALUES (1, 'ab ', 'ab ')")
+	same := func(query, want string) {
+		t.Helper()
+		if got := fmt.Sprint(root.query(query)); got != want {
+			t.Errorf("%s gave %s, want %s", query, got, want)
+		}
+	}
+	const read = "SELECT CONCAT(c, '|'), CONCAT(v, '|') FROM c ORDER BY id"
+	same(read, "[[ab| ab |]]")
+	root.refused(1062, "23000", "INSERT INTO c VALUES (2, 'ab', 'x')")
+	root.refused(1062, "23000", "INSERT INTO c VALUES (2, 'ab  ', 'x')")
+	root.exec("INSERT INTO c VALUES (2, 'ab ', 'y') ON DUPLICATE KEY UPDATE v = 'z ', c = 'cd '", "INSERT IGNORE INTO c VALUES (3, 'cd ', '')", "REPLACE INTO c VALUES (4, 'cd  ', 'w ')",
+		file(t, "5\tef  \tef \n")+"c")
+	same(read, "[[cd| w |] [ef| ef |]]")
+	root.refused(1062, "23000", "UPDATE c SET c = 'ef ' WHERE id = 4")
+	root.exec("UPDATE c SET c = 'x ' WHERE id = 4", "UPDATE c SET c = 'ef  ' WHERE id = 5")
+	same(read, "[[x| w |] [ef| ef |]]")
+	root.exec("CREATE TABLE d SELECT id, c, v FROM c", "INSERT INTO d VALUES (6, 'g ', 'g ')", "INSERT INTO d SELECT 7, v, v FROM c WHERE id = 5")
+	same("SELECT CONCAT(c, '|'), CONCAT(v, '|') FROM d ORDER BY id", "[[x| w |] [ef| ef |] [g| g |] [ef| ef |]]")
+	root.exec("ALTER TABLE d MODIFY v CHAR(4), ADD COLUMN n CHAR(3) NOT NULL DEFAULT 'q '")
+	same("SELECT CONCAT(c, '|'), CONCAT(v, '|'), CONCAT(n, '|') FROM d ORDER BY id", "[[x| w| q|] [ef| ef| q|] [g| g| q|] [ef| ef| q|]]")
+	// A person with and without blanks is one.
+	root.exec("CREATE TABLE own (person CHAR(8), kept VARCHAR(8))", "CALL dp_protect('s.own', 'person', 'p')", "CALL dp_set_budget('s.own', '*', 100, 1e-4, 'never')")
+	for n := range 20 {
+		root.exec(fmt.Sprintf("INSERT INTO own VALUES ('p%[1]d', 'p%[1]d'), ('p%[1]d ', 'p%[1]d '), ('p%[1]d  ', 'p%[1]d  ')", n))
+	}
+	root.exec("SET dp_raw = ON")
+	same("SELECT COUNT(DISTINCT person), COUNT(DISTINCT kept) FROM own", "[[20 60]]")
 }

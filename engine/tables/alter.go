@@ -1,11 +1,11 @@
 package tables
 
 import (
-	"context"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
@@ -33,16 +33,6 @@ type altered struct {
 }
 
 type alteredKey struct{}
-
-// together runs the clauses of one ALTER TABLE, which build hands over one by one.
-func (p *Provider) together(ctx *sql.Context, build func(*sql.Context) (sql.RowIter, error)) (sql.RowIter, error) {
-	w := &altered{}
-	rows, err := build(ctx.WithContext(context.WithValue(ctx.Context, alteredKey{}, w)))
-	if err == nil {
-		err = w.run(ctx, p)
-	}
-	return rows, err
-}
 
 // clause adds a clause to those of its statement. One that is a statement by itself is run.
 func (p *Provider) clause(ctx *sql.Context, add func(*altered) error) error {
@@ -99,15 +89,10 @@ func (d *Database) current(ctx *sql.Context, name string) (*definition, error) {
 // run changes the store.
 func (w *altered) run(ctx *sql.Context, p *Provider) error {
 	err := p.atomically(ctx, func(s store.Session) error {
-		if w.def != nil {
-			if err := w.def.change(ctx, s, w); err != nil {
-				return err
-			}
+		if err := w.def.change(ctx, s, w); err != nil || w.rename == nil {
+			return err
 		}
-		if w.rename != nil {
-			return w.rename(s)
-		}
-		return nil
+		return w.rename(s)
 	})
 	for _, f := range w.done {
 		if err == nil {
@@ -118,6 +103,9 @@ func (w *altered) run(ctx *sql.Context, p *Provider) error {
 }
 
 func (d *definition) change(ctx *sql.Context, s store.Session, w *altered) error {
+	if d == nil {
+		return nil
+	}
 	if err := d.checkLimits(ctx, s); err != nil {
 		return err
 	}
@@ -147,7 +135,7 @@ func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, orde
 	switch {
 	case c.Default != nil:
 		fill, err = c.Default.Eval(ctx, nil)
-	case !c.Nullable:
+	case !c.Nullable && !types.IsTime(c.Type): // there is no zero of dates
 		fill = c.Type.Zero()
 	}
 	if err != nil {
@@ -157,7 +145,7 @@ func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, orde
 	if err != nil {
 		return err
 	}
-	a := alteration{change: Change{Op: AddColumn, Column: c.Name}}
+	a := alteration{change: Change{Op: AddColumn, Column: c.Name}, reads: !def.nullable && def.fill == nil}
 	a.apply = func(t *definition) error {
 		if t.column(c.Name) >= 0 {
 			return sql.ErrColumnExists.New(c.Name)
@@ -304,11 +292,12 @@ func (d *Database) setDefault(ctx *sql.Context, table, column string, value *sql
 		if i < 0 {
 			return sql.ErrTableColumnNotFound.New(table, column)
 		}
+		var err error
 		t.columns[i].meta.Default = ""
 		if value != nil {
-			t.columns[i].meta.Default = defaultText(value)
+			t.columns[i].meta.Default, err = defaultText(ctx, value, column)
 		}
-		return nil
+		return err
 	}})
 }
 

@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"context"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -25,9 +27,12 @@ func NewBuilder(p *Provider, next sql.NodeExecBuilder) *Builder { return &Builde
 // Build implements sql.NodeExecBuilder: nil, nil leaves the node to the SQL engine.
 func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter, error) {
 	if _, several := n.(*plan.Block); several && ctx.Value(alteredKey{}) == nil {
-		return b.p.together(ctx, func(ctx *sql.Context) (sql.RowIter, error) {
-			return rowexec.NewBuilder(b, sql.EngineOverrides{}).Build(ctx, n, row)
-		})
+		w := &altered{}
+		rows, err := rowexec.NewBuilder(b, sql.EngineOverrides{}).Build(ctx.WithContext(context.WithValue(ctx.Context, alteredKey{}, w)), n, row)
+		if err == nil {
+			err = w.run(ctx, b.p)
+		}
+		return rows, err
 	}
 	done, err := b.define(ctx, n)
 	if err != nil {

@@ -3,10 +3,12 @@ package tables
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
@@ -181,12 +183,12 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
 	if c.Default != nil && !c.AutoIncrement {
-		def.meta.Default = defaultText(c.Default)
+		def.meta.Default, err = defaultText(ctx, c.Default, c.Name)
 	}
 	if c.OnUpdate != nil {
-		def.meta.OnUpdate = defaultText(c.OnUpdate)
+		def.meta.OnUpdate = c.OnUpdate.String()
 	}
-	return def, nil
+	return def, err
 }
 
 // storedType returns the type that a column of a declared type is shown as, and the store's type of
@@ -209,7 +211,15 @@ func storedType(t sql.Type) (shown sql.Type, stored string, err error) {
 }
 
 // defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back.
-func defaultText(d *sql.ColumnDefaultValue) string { return d.String() }
+func defaultText(ctx *sql.Context, d *sql.ColumnDefaultValue, column string) (string, error) {
+	if d.IsLiteral() {
+		v, err := d.Eval(ctx, nil)
+		if at, ok := v.(time.Time); err != nil || ok && at.Year() < 1 {
+			return "", mysql.NewSQLError(mysql.ERInvalidDefault, "42000", "Invalid default value for '%s'", column)
+		}
+	}
+	return d.String(), nil
+}
 
 // newKey turns a declared index into a key. Indexes that are not UNIQUE only make look-ups fast,
 // which the store does without: they are accepted and left out, with a note.

@@ -206,7 +206,7 @@ func reopen(t *testing.T, s *server) *server {
 	return open(t, s.path)
 }
 
-// TestAlterOfSeveralParts: an ALTER TABLE changes all that it names, or nothing: whatever part comes
+// TestAlterOfSeveralParts: an ALTER TABLE changes all that it names, or nothing: whatever part is
 // before one that fails, for want of a column or by the rows.
 func TestAlterOfSeveralParts(t *testing.T) {
 	_, root := newServer(t)

@@ -194,6 +194,9 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 		into[i] = c.name
 		if c.from != "" {
 			from[i] = "CAST(" + sqltext.StoreName(c.from) + " AS " + c.store + ")"
+			if strings.HasPrefix(c.meta.MySQL, "char(") {
+				from[i] = "rtrim(" + from[i] + ", ' ')"
+			}
 			continue
 		}
 		from[i] = "CAST(" + b.Bind(bound(c.fill)) + " AS " + c.store + ")"

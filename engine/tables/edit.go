@@ -22,7 +22,7 @@ func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
 		if err != nil {
 			return err
 		}
-		was, err := writeValue(ctx, old[i], e.t.schema[i].Type, e.t.def.Columns[i])
+		was, err := keptValue(ctx, old[i], e.t.schema[i].Type, e.t.def.Columns[i])
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (e *editor) change(ctx *sql.Context, statement string, b *lower.Binder, row
 func (e *editor) identify(ctx *sql.Context, b *lower.Binder, row sql.Row) (string, error) {
 	values := make([]any, len(row))
 	for i, v := range row {
-		w, err := writeValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
+		w, err := keptValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
 		if err != nil {
 			return "", err
 		}

@@ -10,14 +10,35 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
 )
 
-// writeValue turns an SQL value of type t into what the store takes for a column of the given store
+// writeValue is keptValue of a value that a row is about to have. A CHAR has no blanks at its end,
+// and a date with a year under 1, such as 0000-00-00, is refused: the store would keep another one.
+func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
+	w, err := keptValue(ctx, v, t, column)
+	switch x := w.(type) {
+	case string:
+		if t.Type() == sqltypes.Char {
+			w = strings.TrimRight(x, " ")
+		}
+	case time.Time:
+		if x.Year() < 1 {
+			kind, _, _ := strings.Cut(t.String(), "(")
+			text, _ := t.SQL(ctx, nil, x)
+			err = mysql.NewSQLError(1292, "22007", "Incorrect %s value: '%s' for column '%s'", kind, text.ToString(), column.Name)
+		}
+	}
+	return w, err
+}
+
+// keptValue turns an SQL value of type t into what the store takes for a column of the given store
 // type: nil, bool, int64, uint64, float64, string, []byte, time.Time or []any of these.
 // NaN and infinities are NULL: the server knows no such numbers.
-func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
+func keptValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
 	if v == nil {
 		return nil, nil
 	}
