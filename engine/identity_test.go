@@ -51,6 +51,7 @@ func TestADroppedAccountIsOver(t *testing.T) {
 	}
 	begun.exec("START TRANSACTION", "PREPARE raw FROM 'SELECT id FROM d.people LIMIT 1'")
 	before := spent(ex)
+	root.exec("GRANT auditor TO ex")
 
 	root.exec("DROP USER ex", "CREATE USER ex IDENTIFIED BY 'pw-ex'", "GRANT SELECT ON d.* TO ex")
 	for _, c := range []*client{ex, idle, begun} {
@@ -69,6 +70,9 @@ func TestADroppedAccountIsOver(t *testing.T) {
 		if rows := ex.query("SELECT * FROM " + table + " WHERE id > 0"); len(rows) > 0 {
 			t.Errorf("the next account sees in %s %v", table, rows)
 		}
+	}
+	if got := ex.value("SELECT roles FROM dp.accounts"); got != "NULL" {
+		t.Errorf("the next account has the roles %s", got)
 	}
 	if n := ex.value("SELECT COUNT(*) FROM dp.ledger"); n != "0" {
 		t.Errorf("the next account counts %s entries", n)
@@ -122,8 +126,8 @@ func TestADroppedAccountIsOver(t *testing.T) {
 	boss.refused(1045, "28000", "SELECT 1")
 }
 
-// TestNoConnectionOutlivesItsAccount: connections that ask in a loop while their account is dropped,
-// made anew and made a DBA's read no row and change no account.
+// TestNoConnectionOutlivesItsAccount: connections that ask in a loop while their account is
+// dropped, made anew and made a DBA's read no row and change no account.
 func TestNoConnectionOutlivesItsAccount(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

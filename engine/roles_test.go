@@ -274,6 +274,8 @@ func TestRevokedAtTheNextStatement(t *testing.T) {
 	bob.query("SELECT * FROM d.pub")
 	root.exec("DROP ROLE team")
 	bob.refused(1044, "", "SELECT * FROM d.pub")
+	root.exec("CREATE ROLE team", "GRANT SELECT ON d.pub TO team")
+	bob.refused(1044, "", "SELECT * FROM d.pub") // no member of the next role of the name
 
 	// The account of a session that is open goes, and another one fits its name and host.
 	root.exec("CREATE USER 'ann'@'127.0.0.1' IDENTIFIED BY 'pw-ann'", "DROP USER 'ann'@'%'")

@@ -13,8 +13,8 @@ import (
 const replaysPage = 500
 
 // replaysTable is dp.replays: the stored answers, what goes last first. An analyst sees those that
-// they paid for, not an account before them, and how often they themselves got them again; that others got them too, where a
-// table shares its answers, is for DBAs and auditors.
+// they paid for, and no account of their name before them, and how often they themselves got them
+// again; that others got them too, where a table shares its answers, is for DBAs and auditors.
 func (a *Admin) replaysTable() *table {
 	return newPaged("replays", a.replays,
 		count("id"), moment("answered_at"), text("principal"), text("statement"), text("digest"), text("tables"), count("size"),

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -71,20 +70,12 @@ func checkLimits(by Caller, n *plan.CreateUser) error {
 	return nil
 }
 
-// ConnectionsOf is the number of connections that the account user@host, its host as it is defined,
-// may have at once by itself; 0 where it has no number of its own.
-func ConnectionsOf(db *mysql_db.MySQLDb, user, host string) int64 {
-	if u := account(db, user, host); u != nil {
-		return Connections(u)
-	}
-	return 0
-}
-
-// Connections is ConnectionsOf for an account that was read.
+// Connections is the number of connections that an account may have at once by itself; 0 where it
+// has no number of its own, and for nil.
 func Connections(u *mysql_db.User) int64 { return attributesOf(u).MaxUserConnections }
 
 func attributesOf(u *mysql_db.User) (a attributes) {
-	if u.Attributes != nil {
+	if u != nil && u.Attributes != nil {
 		_ = json.Unmarshal([]byte(*u.Attributes), &a) // what cannot be read is none of ours
 	}
 	return a
@@ -226,10 +217,4 @@ func (l *change) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, e
 }
 
 // String implements sql.Node, without passwords.
-func (l *change) String() string {
-	names := make([]string, len(l.of.Users))
-	for i, u := range l.of.Users {
-		names[i] = u.UserName.String("'")
-	}
-	return "Accounts(" + strings.Join(names, ", ") + ")"
-}
+func (*change) String() string { return "Accounts" }

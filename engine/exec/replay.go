@@ -13,9 +13,9 @@ import (
 
 // A stored answer is found by a digest of who asks, of the release's plan (planner.Release.Key), of
 // the versions of every table that the release reads, public ones too, and of the released values
-// that its scans take from other answers. So the same scans of the same rows have given it. A change
-// of the data, of a table's definition or of a policy ends its replays, as does a new answer of a
-// subquery for what is compared with it; a restart does not.
+// that its scans take from other answers. So the same scans of the same rows have given it. A
+// change of the data, of a table's definition or of a policy ends its replays, as does a new answer
+// of a subquery for what is compared with it; a restart does not.
 //
 // Where all protected tables of a release share their answers (dp_share_replays), a second entry
 // without a principal in its key leads to the first: an analyst of these tables gets the answer

@@ -175,8 +175,10 @@ func Admitting(login wire.LoginFunc, grants *mysql_db.MySQLDb, options *session.
 			return u, err
 		}
 		l.Account, l.MaxConnections = account.User+"@"+account.Host, connectionsOfAccount()
-		l.OwnConnections = int(auth.ConnectionsOf(grants, account.User, account.Host))
-		l.Administrator = func() bool { return administrates(account, options) }
+		l.OwnConnections = int(auth.Connections(auth.Named(grants, l.Account)))
+		l.Administrator = func() bool {
+			return session.IsDBA(session.ContextOf(options, "login", account.User, account.Host))
+		}
 		return u, nil
 	}
 }
@@ -188,9 +190,4 @@ func connectionsOfAccount() int {
 		return int(n)
 	}
 	return 0
-}
-
-// administrates reports whether an account is a DBA's.
-func administrates(account session.Account, options *session.Options) bool {
-	return session.IsDBA(session.ContextOf(options, "login", account.User, account.Host))
 }

@@ -26,9 +26,11 @@ var _ dashboard.Accounts = Viewers{}
 // Login implements dashboard.Accounts. The account is the one that the MySQL protocol would take
 // for that address.
 func (v Viewers) Login(user, password, address string, secure bool) (dashboard.Viewer, bool) {
-	u := v.account(user, address)
+	rd := v.DB.Reader()
+	u := v.DB.GetUser(rd, user, address, false)
+	rd.Close()
 	nobody := v.Logins.Nobody(user) // so that all names take as long
-	if u == nil || !mayLogin(u, secure) {
+	if u == nil || u.User == "" || !mayLogin(u, secure) {
 		auth.Matches(nobody, password)
 		return dashboard.Viewer{}, false
 	}
@@ -41,14 +43,8 @@ func (v Viewers) Login(user, password, address string, secure bool) (dashboard.V
 // Valid implements dashboard.Accounts: the account exists, may log in, has the same password and
 // still may look.
 func (v Viewers) Valid(w dashboard.Viewer) bool {
-	at := strings.LastIndexByte(w.Principal, '@')
-	if at < 0 {
-		return false
-	}
-	rd := v.DB.Reader()
-	u, ok := rd.GetUser(mysql_db.UserPrimaryKey{User: w.Principal[:at], Host: w.Principal[at+1:]})
-	rd.Close()
-	if !ok || !mayLogin(u, true) {
+	u := auth.Named(v.DB, w.Principal)
+	if u == nil || !mayLogin(u, true) {
 		return false
 	}
 	now, ok := v.viewer(u)
@@ -67,16 +63,6 @@ func (v Viewers) Principals() []string {
 	})
 	slices.Sort(list)
 	return list
-}
-
-func (v Viewers) account(user, address string) *mysql_db.User {
-	rd := v.DB.Reader()
-	defer rd.Close()
-	u := v.DB.GetUser(rd, user, address, false)
-	if u == nil || u.User == "" {
-		return nil
-	}
-	return u
 }
 
 // mayLogin reports whether an account can be logged in to with a password over such a connection.
@@ -101,7 +87,8 @@ func (v Viewers) viewer(u *mysql_db.User) (dashboard.Viewer, bool) {
 	default:
 		return dashboard.Viewer{}, false
 	}
-	return w, true
+	now := auth.Named(v.DB, w.Principal) // the role may be that of an account made meanwhile
+	return w, now != nil && now.Identity == u.Identity
 }
 
 // Loopback reports whether a host of a listening address can be reached from this machine only. A

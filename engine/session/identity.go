@@ -16,8 +16,8 @@ type Account struct {
 	Identity string
 }
 
-// Owner names the account behind ctx apart from others that had its name before or will have it:
-// what is one account's own is kept under it. Budgets are the name's.
+// Owner names the account behind ctx apart from others of its name: what is one account's own is
+// kept under it. Budgets are the name's.
 func Owner(ctx *sql.Context) string {
 	if s, ok := From(ctx); ok {
 		return s.Principal() + s.Identity
@@ -35,12 +35,12 @@ func Since(ctx *sql.Context) (id uint64) {
 }
 
 // NewIdentity returns what tells an account that is about to be made from all others of its name:
-// what Since returns, and a random text. No account has the name, and none gets it meanwhile.
+// what Since returns, and a random text. The caller sees to it that no account has the name.
 //
-// It waits until no command of the name runs, for at most ten seconds. A command is counted before
-// its account is looked up: one that was let in for the account before is waited for, and one that
-// comes later is refused. So nothing begins with the rights of an account and ends with those of the
-// next, and no record of an account is younger than the next.
+// It waits up to ten seconds until no command of the name runs. A command is counted before its
+// account is looked up, so one of an earlier account has been counted, or is refused. Nothing
+// begins with the rights of one account and ends with those of the next, and no record of an
+// earlier account has a higher id than the identity's.
 func NewIdentity(ctx *sql.Context, principal string) (string, error) {
 	s, _ := From(ctx)
 	for end := time.Now().Add(10 * time.Second); s.opts.commands(principal).Load() > 0; time.Sleep(5 * time.Millisecond) {

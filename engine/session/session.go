@@ -23,7 +23,8 @@ type Opener interface {
 	Session(ctx context.Context) (store.Session, error)
 }
 
-// Options are what every session of a server shares. Store, IsDBA and NoteRaw are required.
+// Options are what every session of a server shares. Store, IsDBA, Account and NoteRaw are
+// required.
 type Options struct {
 	Store Opener
 	// IsDBA reports whether the session's account has the SUPER privilege.
@@ -31,7 +32,7 @@ type Options struct {
 	// Roles returns the names of the roles granted to the session's account, sorted. Nil: none
 	// ever.
 	Roles func(*sql.Context) []string
-	// Account returns the account user@host, nil where there is none. Nil: all are there.
+	// Account returns the account user@host, nil where there is none.
 	Account func(principal string) *mysql_db.User
 	// LastID returns the id of the ledger's last record, for NewIdentity.
 	LastID func() uint64
@@ -190,9 +191,6 @@ func (s *Session) CommandBegin() error {
 	s.diagnostics.keeps = false
 	s.commands.Add(1)
 	s.opts.commands(s.Principal()).Add(1)
-	if s.opts.Account == nil {
-		return nil
-	}
 	if u := s.opts.Account(s.Principal()); u == nil || u.Identity != s.Identity {
 		s.opts.commands(s.Principal()).Add(-1)
 		c := s.Client()

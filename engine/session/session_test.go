@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 
 	"scrim/engine/store"
 	"scrim/internal/params"
@@ -48,6 +49,7 @@ func newSession(t *testing.T, opts *Options) (*sql.Context, *Session) {
 	t.Helper()
 	RegisterVariables()
 	base := sql.NewBaseSessionWithClientServer("", sql.Client{User: "ann", Address: "%"}, 1)
+	opts.Account = func(string) *mysql_db.User { return &mysql_db.User{} }
 	s := New(base, opts)
 	return sql.NewContext(context.Background(), sql.WithSession(s)), s
 }
