@@ -67,9 +67,9 @@
 // program of then refuses a ledger with others. An end that stands open is the least i32, or the
 // greatest.
 //
-// A renewal is a charge for further parts of what an earlier one has paid for (Request.Renews). Since
-// is the day of the one before it. It counts in the windows that began after that day, since the
-// one before counts in those that hold it: after it, all windows of its day have the loss, once. A
+// A renewal ([Ledger.Renew]) is a charge for a further part of what an earlier one has paid for.
+// Since is the day of the one before it. It counts in the windows that began after that day, since
+// the one before counts in those that hold it: after it, all windows of its day have the loss. A
 // file with a renewal says so in its format: an earlier program takes it for a newer one's.
 //
 // Ledgers of before remarks have none, and are read, verified and continued like others. A program

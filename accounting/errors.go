@@ -41,6 +41,8 @@ var (
 	// ErrOlder says that the ledger is not as far as it is known to have been: an older copy was
 	// put back, or its mark is gone.
 	ErrOlder = errors.New("accounting: older copy of the ledger")
+	// ErrArchived says that the record of a charge is in an archive.
+	ErrArchived = errors.New("accounting: charge archived")
 	// ErrLocked says that another process has the ledger open.
 	ErrLocked = errors.New("accounting: ledger in use by another process")
 )
@@ -97,7 +99,7 @@ type ExhaustedError struct {
 	Asked *days.Span
 	// NoBound says that the charge promises nothing to those whom the budget is for.
 	NoBound bool
-	// Renews says that the charge is for further parts of a release: Request.Renews.
+	// Renews says that the charge is one of Renew.
 	Renews bool
 	// EventShare and TVShare are the parts of Delta that the window has for both kinds of slack.
 	EventShare, TVShare privacy.Delta

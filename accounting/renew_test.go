@@ -25,13 +25,14 @@ type renewed struct {
 	first uint64
 }
 
-// part charges for a part.
-func (x *renewed) part(l *Ledger, who string, roles ...string) (Receipt, error) {
-	charges := append(rho("t", x.rho), Charge{Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.RhoOf(x.rho)}})
-	receipt, err := l.Reserve(context.Background(), Request{Principal: who, Roles: roles, Statement: "TOTALS " + x.name, Digest: x.name, Charges: charges, Renews: x.first})
-	if x.first == 0 {
-		x.first = receipt.ID
+// part charges a@% for a part, the first time with some roles.
+func (x *renewed) part(l *Ledger, roles ...string) (Receipt, error) {
+	if x.first > 0 {
+		return l.Renew(context.Background(), x.first)
 	}
+	charges := append(rho("t", x.rho), Charge{Account: "e", Entity: true, Loss: privacy.Loss{Rho: privacy.RhoOf(x.rho)}})
+	receipt, err := l.Reserve(context.Background(), Request{Principal: "a@%", Roles: roles, Statement: "TOTALS " + x.name, Digest: "same", Charges: charges})
+	x.first = receipt.ID
 	return receipt, err
 }
 
@@ -66,7 +67,7 @@ func TestRenewalsCountOnceInEachWindow(t *testing.T) {
 		k.set(k.now().Add(time.Duration(r.IntN(96)-12) * time.Hour).Format(time.DateTime))
 		day = max(day, budget.DateOf(k.now()))
 		if x := series[r.IntN(3)]; r.IntN(3) > 0 {
-			receipt, err := x.part(l, "a@%", "r")
+			receipt, err := x.part(l, "r")
 			ok(t, err)
 			if receipt.ID > 0 {
 				charges++
@@ -106,10 +107,10 @@ func TestRenewalsCountOnceInEachWindow(t *testing.T) {
 	if ever := s.Spent[state.Holder{Account: "t", Principal: budget.All}].Ever.Rho; ever != spentIn(l, "t", false, budget.All, budget.Never) {
 		t.Errorf("ever spent %v", ever.Float())
 	}
-	list, err := l.Entries(t.Context(), Filter{Digest: "s1"})
+	list, err := l.Entries(t.Context(), Filter{Digest: fmt.Sprint("renews ", series[0].first)})
 	ok(t, err)
 	for i, e := range list[1:] {
-		if c := e.Charges[0]; c.Since != list[i].Day || c.CountsAfter() != list[i].Day.Time().Format(time.DateOnly) || len(c.Left) == len(list[0].Charges[0].Left) {
+		if c := e.Charges[0]; c.Since != list[i].Day || c.CountsAfter() != list[i].Day.Time().Format(time.DateOnly) || len(c.Left) == 0 || len(c.Left) == 4 || e.Principal != "a@%" || len(e.Roles) != 1 {
 			t.Fatalf("the entry %+v renews %+v", e, list[i])
 		}
 	}
@@ -125,15 +126,15 @@ func TestRenewalsFitOrAreRefused(t *testing.T) {
 	series := []*renewed{{"s1", 0.015, 0}, {"s2", 0.015, 0}, {"s3", 0.015, 0}}
 	for i, x := range series {
 		k.set(fmt.Sprintf("2126-0%d-05 12:00:00", i+1))
-		_, err := x.part(l, "a@%")
+		_, err := x.part(l)
 		ok(t, err)
 	}
-	_, err := series[2].part(l, "a@%")
+	_, err := series[2].part(l)
 	ok(t, err)
 	before := spentIn(l, "t", false, budget.All, budget.Month)
 	for range 2 {
 		var e *ExhaustedError
-		if receipt, err := series[0].part(l, "a@%"); !errors.As(err, &e) || !e.Renews || e.Window != budget.Month || receipt.ID != 0 {
+		if receipt, err := series[0].part(l); !errors.As(err, &e) || !e.Renews || e.Window != budget.Month || receipt.ID != 0 {
 			t.Fatalf("%+v, %v", receipt, err)
 		}
 	}
@@ -141,60 +142,56 @@ func TestRenewalsFitOrAreRefused(t *testing.T) {
 		t.Errorf("a refusal spent %v", (after - before).Float())
 	}
 	mustSet(t, l, "t", false, budget.All, 2, 1e-6, budget.Month)
-	_, err = series[0].part(l, "a@%")
+	_, err = series[0].part(l)
 	ok(t, err)
 	mustSet(t, l, "t", false, budget.All, 1, 1e-6, budget.Month)
 	k.set("2126-04-01 00:00:00")
-	_, err = series[1].part(l, "a@%")
+	_, err = series[1].part(l)
 	ok(t, err)
 }
 
-// TestRenewalsAfterWhatEndsTheirCharge: after a reset of a budget of the account, for a role that is
-// new, and on an account that the last charge was not on, a renewal counts in all windows, once.
-func TestRenewalsAfterWhatEndsTheirCharge(t *testing.T) {
+// TestRenewalsAfterAReset: after a reset of a budget of the account a renewal counts there in all
+// windows, once, for all who hold it, and on other accounts as ever.
+func TestRenewalsAfterAReset(t *testing.T) {
 	k := newClock("2126-01-05 12:00:00")
 	l, _ := create1(t, k)
 	mustSet(t, l, "t", false, budget.All, 1e3, 1e-6, budget.Never)
 	mustSet(t, l, "e", true, budget.All, 1e3, 1e-6, budget.Never)
-	x := &renewed{"s", 0.5, 0}
-	spent := func(times, entity int) {
+	x, other := &renewed{"s", 0.5, 0}, &renewed{"s", 0.25, 0} // another release of the same text
+	spent := func(table, own, entity float64) {
 		t.Helper()
-		if got := spentIn(l, "t", false, budget.All, budget.Never); got != privacy.RhoOf(0.5*float64(times)) {
-			t.Errorf("the table has %v, want %d times", got.Float(), times)
-		}
-		if got := spentIn(l, "e", true, budget.All, budget.Never); got != privacy.RhoOf(0.5*float64(entity)) {
-			t.Errorf("the entity has %v, want %d times", got.Float(), entity)
+		for _, c := range []struct {
+			account, who string
+			entity       bool
+			want         float64
+		}{{"t", budget.All, false, table}, {"t", "a@%", false, own}, {"e", budget.All, true, entity}} {
+			if got := spentIn(l, c.account, c.entity, c.who, budget.Never); got != privacy.RhoOf(c.want) {
+				t.Errorf("%s on %s has %v, want %v", c.who, c.account, got.Float(), c.want)
+			}
 		}
 	}
-	again := func(roles ...string) {
+	again := func() {
 		t.Helper()
 		for range 2 {
-			_, err := x.part(l, "a@%", roles...)
+			_, err := x.part(l)
+			ok(t, err)
+			_, err = other.part(l)
 			ok(t, err)
 		}
 	}
 	again()
-	spent(1, 1)
+	spent(0.75, 0.75, 0.75)
 	ok(t, l.ResetBudget(t.Context(), "t", false, budget.All, "root@%", "because"))
+	spent(0, 0.75, 0.75)
 	again()
-	spent(1, 1) // 0 and 1, and the table's once more
-	k.set("2126-01-07 12:00:00")
-	again("r")
-	spent(2, 2)
-	again("r")
+	spent(0.75, 1.5, 0.75)
+	k.set("2126-03-07 12:00:00")
 	again()
-	k.set("2126-01-08 12:00:00")
-	again()
-	spent(2, 2)
-	again("r")
-	spent(3, 3)
-	other := &renewed{"other", 0.5, x.first} // another statement is none that it goes on with
-	_, err := other.part(l, "a@%")
-	ok(t, err)
-	spent(4, 4)
-	_, err = x.part(l, "b@%")
-	ok(t, err)
-	spent(5, 5)
+	spent(0.75, 1.5, 0.75)
+	_, err := l.Renew(t.Context(), 1) // a budget, no charge
+	if !errors.Is(err, ErrArchived) {
+		t.Errorf("what is no charge is renewed: %v", err)
+	}
 }
 
 // TestRenewalsRaiseTheFormat: a ledger with a renewal says so in its format, with an archive or
@@ -213,13 +210,13 @@ func TestRenewalsRaiseTheFormat(t *testing.T) {
 	}
 	x := &renewed{"s", 0.5, 0}
 	for range 2 {
-		_, err := x.part(l, "a@%")
+		_, err := x.part(l)
 		ok(t, err)
 	}
 	format(chain.Format)
 	for i := range 300 {
 		k.set(k.now().AddDate(0, 0, 1).Format(time.DateTime))
-		_, err := x.part(l, "a@%")
+		_, err := x.part(l)
 		ok(t, err)
 		if i == 0 {
 			format(chain.RenewedFormat)
@@ -237,7 +234,7 @@ func TestRenewalsRaiseTheFormat(t *testing.T) {
 	}
 	ok(t, l.VerifyArchives(t.Context(), path+ArchiveSuffix, Options{DirectoryID: testDirectory}, func(Report) {}))
 	was := spentIn(l, "t", false, budget.All, budget.Never)
-	_, err = x.part(l, "a@%")
+	_, err = x.part(l)
 	ok(t, err)
 	if got := spentIn(l, "t", false, budget.All, budget.Never); got != was {
 		t.Errorf("%v more", (got - was).Float())

@@ -24,9 +24,6 @@ type Request struct {
 	Digest     string // of Statement
 	Mechanisms string // what runs, for the record
 	Charges    []Charge
-	// Renews is the record of the charge for what this one goes on with, a release in parts; 0: it
-	// goes on with none. See Reserve.
-	Renews uint64
 }
 
 // Charge is a loss on one account.
@@ -108,7 +105,7 @@ func exhausted(b *budget.Budget, c *record.Booked, r *record.Record, full []stat
 	e := &ExhaustedError{
 		Account: c.Account, Entity: c.Entity, Table: c.Table, Scope: b.Principal, Principal: r.Principal,
 		Limit: b.Epsilon, LimitRho: b.Rho, Delta: b.Delta, Window: b.Window, WindowEnds: b.Window.End(r.Day),
-		RequestedRho: c.Loss.Rho, Asked: c.Blocks, Renews: r.Renews, NoBound: c.Loss.Loss().DeltaEvent >= 1,
+		RequestedRho: c.Loss.Rho, Asked: c.Blocks, Renews: strings.HasPrefix(r.Digest, renewal), NoBound: c.Loss.Loss().DeltaEvent >= 1,
 	}
 	for i := range full {
 		if on := full[i].Span; (&on).Whole() != nil {

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,11 +15,6 @@ import (
 // Reserve charges a statement to every account of the request: to the budget of all principals, and
 // to the principal's own or default budget. All of them or none. When it returns without an error
 // the charge is durable, and it is never given back.
-//
-// What goes on with an earlier charge (Renews) is charged as the last one that the principal made
-// for the same statement, in the windows that began after its day; in all where it is on other
-// accounts, in an archive, or for fewer roles, and on an account of which a budget was reset since.
-// Where all of it counts already nothing is charged, and the receipt is zero.
 //
 // Refusals change nothing: *NoBudgetError, *ExhaustedError, ErrInvalid for a request that makes no
 // sense, and ErrUnavailable. When ctx ends while the charge is being written, Reserve returns ctx's
@@ -38,16 +34,17 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	}
 	charges, rounded := l.drawn(req.Principal, r.Roles, req.Charges)
 	r.Charges = merge(charges)
-	if req.Renews > 0 {
-		if err := l.renew(ctx, r, req.Renews); err != nil {
-			return Receipt{}, err
-		}
-	}
+	receipt, err := l.grant(ctx, r)
+	receipt.Rounded = rounded && err == nil
+	return receipt, err
+}
+
+// grant books a charge, and waits until it is durable.
+func (l *Ledger) grant(ctx context.Context, r *record.Record) (Receipt, error) {
 	receipt, b, err := l.book(r)
 	if err != nil || b == nil {
 		return Receipt{}, err
 	}
-	receipt.Rounded = rounded
 	if err := l.wait(ctx, b); err != nil {
 		switch ctx.Err() {
 		case context.Canceled:
@@ -60,28 +57,46 @@ func (l *Ledger) Reserve(ctx context.Context, req Request) (Receipt, error) {
 	return receipt, nil
 }
 
-// renew makes the charges of a record those of the last one that it goes on with, from record first
-// on, as far as that counts already.
-func (l *Ledger) renew(ctx context.Context, r *record.Record, first uint64) error {
-	r.Renews = true
-	list, err := l.Entries(ctx, Filter{Principal: r.Principal, Digest: r.Digest, Kinds: []EntryKind{ChargeEntry}, AfterID: first - 1, Descending: true, Limit: 1})
-	if err != nil || len(list) == 0 || list[0].Statement != r.Statement || len(list[0].Charges) != len(r.Charges) {
-		return err
+// renewal begins the digest of a renewal; behind it stands the record of the first charge.
+const renewal = "renews "
+
+// Renewed returns the last charge for what record first has paid for: that one, or a renewal.
+// ErrArchived says that the ledger's file does not have it.
+func (l *Ledger) Renewed(ctx context.Context, first uint64) (Entry, error) {
+	f := Filter{Digest: fmt.Sprint(renewal, first), Kinds: []EntryKind{ChargeEntry}, Descending: true, Limit: 1}
+	list, err := l.Entries(ctx, f)
+	if err == nil && len(list) == 0 {
+		f.Digest, f.AfterID, f.BeforeID = "", first-1, first+1
+		list, err = l.Entries(ctx, f)
 	}
-	resets, err := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: list[0].ID})
-	known := roleHolders(list[0].Roles)
-	fresh := slices.ContainsFunc(r.Roles, func(who string) bool { return !slices.Contains(known, who) })
-	for i, last := range list[0].Charges {
-		c := &r.Charges[i]
-		if c.Account != last.Account || c.Entity != last.Entity || !c.Blocks.Same(last.Blocks) {
-			continue
-		}
-		*c = merge([]Charge{last.Charge})[0]
-		if !fresh && !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
-			c.Since = list[0].Day
-		}
+	if len(list) == 0 {
+		return Entry{}, cmp.Or(err, ErrArchived)
 	}
-	return err
+	return list[0], err
+}
+
+// Renew makes the charge of record first again, for a further part of what it has paid for, as
+// Reserve does: for the same principal and roles, in the windows that began after the last charge,
+// Renewed; in all windows on an account of which a budget was reset since. Where it would count in
+// none nothing is charged, and the receipt is zero.
+func (l *Ledger) Renew(ctx context.Context, first uint64) (Receipt, error) {
+	last, err := l.Renewed(ctx, first)
+	resets, e := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
+	if err = cmp.Or(err, e); err != nil {
+		return Receipt{}, err
+	}
+	r := &record.Record{
+		Kind: record.Charge, Principal: last.Principal, Weighed: make(chan struct{}), Statement: last.Statement,
+		Digest: fmt.Sprint(renewal, first), Mechanisms: last.Mechanisms, Roles: roleHolders(last.Roles),
+	}
+	for _, c := range last.Charges {
+		b := merge([]Charge{c.Charge})[0]
+		if !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
+			b.Since = last.Day
+		}
+		r.Charges = append(r.Charges, b)
+	}
+	return l.grant(ctx, r)
 }
 
 // book puts a charge through the filter and queues its record.

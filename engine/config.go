@@ -120,6 +120,8 @@ type Config struct {
 	Logger zerolog.Logger
 	// DebugErrors adds the store's raw messages, which may hold values of rows, to the log.
 	DebugErrors bool
+
+	now func() time.Time // of the ledger; nil: time.Now
 }
 
 // DefaultConfig returns the configuration of a server on dataDir.

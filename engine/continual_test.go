@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -19,6 +21,7 @@ import (
 	"scrim/engine/datadir/backup"
 	"scrim/engine/datadir/rollback"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/exec"
 	"scrim/engine/store"
 	"scrim/internal/stattest"
 )
@@ -127,7 +130,8 @@ func releaseInParts(t *testing.T, source func() noise.Noiser) (*client, *shopMod
 	r := rand.New(stattest.Source(t, "orders"))
 	m := newShopModel(r, 150, 5, 10000)
 	dir := filepath.Join(t.TempDir(), "data")
-	i := startWith(t, dir, source)
+	_, clock := ledgerClock("2126-01-05 12:00:00") // of one day
+	i := startWith(t, dir, source, clock)
 	root := i.root()
 	continualShop(root, m.orders)
 	made := root.query(dailySeries)
@@ -143,7 +147,7 @@ func releaseInParts(t *testing.T, source func() noise.Noiser) (*client, *shopMod
 	first := root.query("SELECT * FROM shop.daily ORDER BY day")
 	i.end()
 
-	i = startWith(t, dir, source)
+	i = startWith(t, dir, source, clock)
 	root = i.root()
 	late := m.grow(r, 1, 1, 15)
 	m.orders = slices.DeleteFunc(m.orders, func(o order) bool { return o.id%7 == 0 })
@@ -514,10 +518,14 @@ func (b breaking) Note(principal, kind, text string) error {
 func TestReleaseIsGoneOnWith(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "data")
-		i := startWith(t, dir, seeded(t, "drawn", 1))
+		set, clock := ledgerClock("2126-01-05 12:00:00")
+		i := startWith(t, dir, seeded(t, "drawn", 1), clock)
 		root := i.root()
 		m := newShopModel(rand.New(rand.NewPCG(7, 7)), 20, 5, 10000)
-		continualShop(root, m.orders)
+		continualShop(root, m.orders, "CALL dp_alter_budget('shop.orders', '*', '{\"window\": \"month\"}', 'a test')")
+		charges := func() string {
+			return root.value("SELECT COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'charge'")
+		}
 		root.exec(dailySeries, "CALL dp_continue('shop.daily', '2025-01-02')")
 		i.totals.Ledger = breaking{i.ledger, after}
 		if _, err := root.try("CALL dp_continue('shop.daily', '2025-01-05')"); err == nil {
@@ -531,8 +539,10 @@ func TestReleaseIsGoneOnWith(t *testing.T) {
 			t.Fatalf("kept %+v, %v", kept, err)
 		}
 		i.end()
+		// what was drawn in January is shown in February, and was charged in January
+		set("2126-02-05 12:00:00")
 		drawn := 0
-		i = startWith(t, dir, func() noise.Noiser { drawn++; return stattest.Zero{} })
+		i = startWith(t, dir, func() noise.Noiser { drawn++; return stattest.Zero{} }, clock)
 		root = i.root()
 		change(root, m.grow(rand.New(rand.NewPCG(8, 8)), 2, 1, 5))
 		root.exec("CALL dp_continue('shop.daily', '2025-01-05')")
@@ -546,10 +556,178 @@ func TestReleaseIsGoneOnWith(t *testing.T) {
 		if got := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'note' AND outcome = 'totals'"); got != "2" {
 			t.Errorf("after %v: %s releases in the ledger", after, got)
 		}
+		if got := charges(); got != "1" || root.spentOn("shop.orders")["*"] != 0 {
+			t.Errorf("after %v: %s charges for days that were drawn", after, got)
+		}
 		root.exec("CALL dp_continue('shop.daily', '2025-01-06')")
 		if drawn == 0 {
 			t.Error("the next day is not drawn")
 		}
+		if got := charges(); got != "2" || root.spentOn("shop.orders")["*"] == 0 {
+			t.Errorf("after %v: %s charges for the next month", after, got)
+		}
 		i.end()
 	}
+}
+
+// ledgerClock is a clock of the ledger alone.
+func ledgerClock(at string) (set func(at string), change func(*Config)) {
+	var now atomic.Pointer[time.Time]
+	set = func(at string) {
+		t, err := time.Parse(time.DateTime, at)
+		if err != nil {
+			panic(err)
+		}
+		now.Store(&t)
+	}
+	set(at)
+	return set, func(c *Config) { c.now = func() time.Time { return *now.Load() } }
+}
+
+// spentOn are the spent ρ of a table's budgets, by principal.
+func (c *client) spentOn(account string) map[string]float64 {
+	out := map[string]float64{}
+	for _, row := range c.query("SELECT principal, spent_rho FROM dp.budgets WHERE set_at IS NOT NULL AND account = '" + account + "'") {
+		out[row[0]] = numberIn(c.t, row[1])
+	}
+	return out
+}
+
+// TestSeriesOfSeveralWindows: three series of nearly all of a month's budget, over the same days, are
+// made in three months; in the third, only the one that was made then is released. The refusal says
+// what to do, costs nothing, and the days come in the next month, for one charge; no month has more
+// than its budget.
+func TestSeriesOfSeveralWindows(t *testing.T) {
+	set, clock := ledgerClock("2126-01-05 12:00:00")
+	i := start(t, "", clock)
+	root := i.root()
+	m := newShopModel(rand.New(rand.NewPCG(7, 7)), 20, 5, 10000)
+	continualShop(root, m.orders, "CALL dp_set_budget('shop.orders', '*', 1, 1e-6, 'month', 'a test')")
+	for k, name := range []string{"shop.a", "shop.b", "shop.c"} {
+		set(fmt.Sprintf("2126-0%d-05 12:00:00", k+1))
+		root.exec("CALL dp_continual('" + name + `', 'SELECT DATE(placed) AS day, COUNT(*) AS n FROM shop.orders GROUP BY 1', '{"epsilon": 0.95, "from": "2025-01-01", "days": 40, "per_person": 5}')`)
+	}
+	spent := func() float64 { return root.spentOn("shop.orders")["*"] }
+	once := spent()
+	root.exec("CALL dp_continue('shop.c', '2025-01-03')", "CALL dp_continue('shop.c')")
+	for range 2 {
+		root.refusedFor(map[string]string{"CALL dp_continue('shop.a')": "dp_drop_continual"})
+	}
+	if got := spent(); got != once || once == 0 {
+		t.Errorf("%v is spent, once %v", got, once)
+	}
+	if got := root.query("SELECT series_name, days_released FROM dp.continual ORDER BY 1"); fmt.Sprint(got) != "[[shop.a 0] [shop.b 0] [shop.c 40]]" {
+		t.Errorf("released %v", got)
+	}
+	set("2126-04-30 12:00:00")
+	root.exec("CALL dp_continue('shop.a', '2025-01-03')", "CALL dp_continue('shop.a', '2025-01-04')")
+	if got := spent(); math.Abs(got-once) > 1e-9 {
+		t.Errorf("in the next month %v is spent, want %v", got, once)
+	}
+	root.refusedFor(map[string]string{"CALL dp_continue('shop.b')": "2126-05-01", "SELECT COUNT(*) FROM shop.orders": "remains"})
+	set("2126-05-01 00:00:00")
+	root.exec("CALL dp_continue('shop.a')")
+	if got := root.query("SELECT entry, rho > 0, counts_after FROM dp.ledger WHERE statement LIKE 'TOTALS shop.a AS %' AND entry = 'charge' AND account_type = 'table' ORDER BY id"); fmt.Sprint(got) != "[[charge 1 NULL] [charge 1 2126-01-05] [charge 1 2126-04-30]]" {
+		t.Errorf("the ledger has %v", got)
+	}
+}
+
+// TestSeriesIsChargedByWindow: a series under budgets of all windows is charged, in each, once for
+// each of its windows in which days are released, to the account that made it whoever continues it,
+// also when that is dropped; a server that ends between the charge and the draw does not have it
+// paid again, and neither does a release that fails; the whole series has ever cost once what it
+// costs. After a reset it is charged again.
+func TestSeriesIsChargedByWindow(t *testing.T) {
+	set, clock := ledgerClock("2126-01-05 12:00:00") // a Saturday
+	dir, fail := filepath.Join(t.TempDir(), "data"), new(atomic.Bool)
+	source := func() noise.Noiser {
+		if fail.Load() {
+			panic("a crash")
+		}
+		return stattest.Zero{}
+	}
+	begin := func() (*instance, *client) {
+		i := startWith(t, dir, source, clock)
+		i.defects = true
+		return i, i.root()
+	}
+	i, root := begin()
+	m := newShopModel(rand.New(rand.NewPCG(7, 7)), 20, 5, 10000)
+	continualShop(root, m.orders, "CREATE ROLE makers", "CREATE USER 'eve'@'%' IDENTIFIED BY 'pw-eve'", "GRANT dba TO 'eve'@'%'", "GRANT makers TO 'eve'@'%'",
+		"CALL dp_set_budget('shop.orders', 'role:makers', 90, 0.001, 'month')", "CALL dp_set_budget('shop.orders', 'eve', 90, 0.001, 'day')", "CALL dp_set_budget('entity:customer', '*', 90, 0.001, 'week')")
+	i.client("eve", "pw-eve").exec(strings.Replace(dailySeries, `"epsilon": 2`, `"rho": 0.5`, 1))
+	day := 0
+	release := func() string {
+		day++
+		return fmt.Sprintf("CALL dp_continue('shop.daily', '%s')", time.Date(2025, 1, day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	}
+	want := func(at string, never, month, week, day float64) {
+		t.Helper()
+		on, of := root.spentOn("shop.orders"), root.spentOn("customer")
+		if on["*"] != never || on["role:makers"] != month || of["*"] != week || on["eve@%"] != day {
+			t.Errorf("%s: %v, and the entity %v; want %v %v %v %v", at, on, of, never, month, week, day)
+		}
+	}
+	want("made", .5, .5, .5, .5)
+	root.exec(release(), release())
+	want("released", .5, .5, .5, .5)
+	for _, at := range []string{"2126-01-06 10:00:00", "2126-01-07 10:00:00", "2126-01-31 23:59:00", "2126-02-01 00:00:00", "2126-02-02 00:00:00"} {
+		set(at)
+		root.exec(release(), release())
+		want(at, .5, .5, .5, .5)
+	}
+	charges := func() string {
+		return root.value("SELECT COUNT(DISTINCT id) FROM dp.ledger WHERE entry = 'charge' AND principal = 'eve@%'")
+	}
+	if got := charges(); got != "6" {
+		t.Errorf("%s charges", got)
+	}
+	set("2126-03-01 12:00:00")
+	want("before", .5, 0, 0, 0)
+	fail.Store(true)
+	if _, err := root.try(release()); err == nil {
+		t.Fatal("released by a crash")
+	}
+	fail.Store(false)
+	day--
+	want("charged and not drawn", .5, .5, .5, .5)
+	i.end()
+	i, root = begin()
+	root.exec("DROP USER 'eve'@'%'", release())
+	want("drawn after a restart", .5, .5, .5, .5)
+	if got := charges(); got != "7" {
+		t.Errorf("%s charges", got)
+	}
+	set("2126-02-01 12:00:00") // a clock that goes back
+	root.exec(release())
+	set("2126-04-01 12:00:00")
+	root.exec("DROP ROLE makers", release(), "CALL dp_continue('shop.daily', '2025-01-01')")
+	want("after the account", .5, .5, .5, .5)
+	if got := charges(); got != "8" {
+		t.Errorf("%s charges", got)
+	}
+	root.exec("CALL dp_reset_budget('shop.orders', '*', 'a test')", release(), release())
+	want("reset", .5, 1, .5, 1)
+	if got := root.query("SELECT SUM(rho) FROM dp.ledger WHERE entry = 'charge' AND counts_after IS NULL AND account = 'customer'"); numberIn(t, got[0][0]) != .5 {
+		t.Errorf("the entity has ever %v", got)
+	}
+}
+
+// TestSeriesOfAnArchivedCharge: where the record of the last charge is in an archive nobody knows in
+// which windows it counts, and the series says so.
+func TestSeriesOfAnArchivedCharge(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	m := newShopModel(rand.New(rand.NewPCG(7, 7)), 20, 5, 10000)
+	continualShop(root, m.orders)
+	root.exec(dailySeries)
+	i.runner.Account = archivedCharges{i.runner.Account}
+	root.refusedFor(map[string]string{"CALL dp_continue('shop.daily')": "in an archive"})
+}
+
+// archivedCharges is an account whose charges are all in an archive.
+type archivedCharges struct{ exec.Account }
+
+func (archivedCharges) Renew(context.Context, uint64) (accounting.Receipt, error) {
+	return accounting.Receipt{}, accounting.ErrArchived
 }

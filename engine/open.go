@@ -84,7 +84,7 @@ func (s *Server) openAudit() (err error) {
 func (s *Server) openLedger() (err error) {
 	s.warnings = &monitor.Warnings{Log: s.log, Audit: s.audit}
 	s.ledger, err = accounting.Open(s.place.Path(datadir.LedgerFile), accounting.Options{
-		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.warnings.Upkeep,
+		DirectoryID: s.dir.ID, Create: s.dir.Fresh, AnswerBytes: s.cfg.ReplayMemory << 20, Checkpoints: true, Upkeep: s.warnings.Upkeep, Now: s.cfg.now,
 	})
 	return err
 }

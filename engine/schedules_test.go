@@ -25,8 +25,8 @@ func scheduledShop(t *testing.T) (i *instance, root *client, due func(n int) tim
 }
 
 // scheduledShopWith is scheduledShop with a source of noise.
-func scheduledShopWith(t *testing.T, source func() noise.Noiser) (i *instance, root *client, due func(n int) time.Time) {
-	i = startWith(t, "", source)
+func scheduledShopWith(t *testing.T, source func() noise.Noiser, change ...func(*Config)) (i *instance, root *client, due func(n int) time.Time) {
+	i = startWith(t, "", source, change...)
 	root = i.root()
 	viewShop(root, viewOrders(rand.New(stattest.Source(t, "orders")), 1500), `CALL dp_set_domain('shop.orders', 'amount', '{"min":0,"max":100}')`)
 	root.exec("CALL dp_alter_budget('shop.orders', '*', '{\"window\": \"month\"}', 'a test')",
@@ -213,21 +213,34 @@ func TestRefreshThatHadBegunIsChargedOnce(t *testing.T) {
 	}
 }
 
-// TestScheduledSeries: the days that have ended are released when they are due, for nothing, after
-// days down all at once; a complete series is done.
+// TestScheduledSeries: the days that have ended are released when they are due, after days down all
+// at once, and charged once in each month, as forecast; a complete series is done.
 func TestScheduledSeries(t *testing.T) {
-	i, root, _ := scheduledShop(t)
+	set, clock := ledgerClock("2126-01-28 00:30:00")
+	i, root, _ := scheduledShopWith(t, seeded(t, "schedule", 1), clock)
 	today := time.Now().UTC()
+	forecast := func(want string) {
+		t.Helper()
+		if got := root.value("SELECT scheduled_refreshes FROM dp.budgets WHERE account = 'shop.orders' AND budget = '*'"); got != want {
+			t.Errorf("%s charges are due in the month, want %s", got, want)
+		}
+	}
 	root.exec("CALL dp_schedule('shop.sales', 'never')",
 		`CALL dp_set_domain('shop.orders', 'placed', 'null')`,
 		fmt.Sprintf(`CALL dp_continual('shop.daily', 'SELECT placed AS day, COUNT(*) AS n FROM shop.orders GROUP BY 1', '{"rho": 0.1, "from": "%s", "days": 5, "per_person": 3, "schedule": "daily"}')`, today.Format(time.DateOnly)))
-	spent := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge'")
+	spent := root.spentOn("shop.orders")["*"]
+	forecast("0")
 	at := time.Date(today.Year(), today.Month(), today.Day(), 2, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		day  int
 		want string
 	}{{1, "1"}, {4, "4"}, {4, "4"}, {9, "5"}, {10, "5"}} {
+		if c.day == 9 {
+			set("2126-02-01 00:30:00")
+			forecast("1")
+		}
 		i.turn(t.Context(), at.AddDate(0, 0, c.day))
+		forecast("0")
 		if got := root.value("SELECT COUNT(*) FROM shop.daily"); got != c.want {
 			t.Errorf("%s days are released after %d, want %s", got, c.day, c.want)
 		}
@@ -235,8 +248,8 @@ func TestScheduledSeries(t *testing.T) {
 	if got := root.query("SELECT state, schedule, next_at, outcome FROM dp.continual")[0]; fmt.Sprint(got) != "[complete daily NULL done]" {
 		t.Errorf("the series is %v", got)
 	}
-	if got := root.value("SELECT COUNT(*) FROM dp.ledger WHERE entry = 'charge'"); got != spent {
-		t.Error("days are charged for")
+	if got := root.spentOn("shop.orders")["*"]; math.Abs(got-0.1) > 1e-9 || math.Abs(spent-0.11) > 1e-9 {
+		t.Errorf("the month has %v, the one before had %v with a view", got, spent)
 	}
 }
 

@@ -40,7 +40,6 @@ type Record struct {
 	Mechanisms        string   // charges
 	Roles             []string // with RolePrefix, as holders
 	Charges           []Booked
-	Renews            bool          // charges: they go on with an earlier one; not stored
 	Weighed           chan struct{} // closed when the charges say what they left; nil: they do
 
 	Charge uint64   // replays and remarks: the charge's record; 0, of a replay: not known

@@ -40,7 +40,7 @@ func TestFormatOfRecords(t *testing.T) {
 	want := "{Kind uint8; At Time; Day int32; Principal string; Statement string; Digest string; Print uint32; Mechanisms string; " +
 		"Roles slice string; " +
 		"Charges slice {Account string; Entity bool; Blocks ptr {First int32; Last int32}; Since int32; Table string; Loss {Rho uint64; Pure uint64; Event {hi uint64; lo uint64}; TV {hi uint64; lo uint64}}; Events slice {Kind uint8; Rho uint64; Epsilon uint64; Steps uint64; DeltaEvent float64; DeltaTV float64; Count uint32}; curve ptr {rho uint64; other [22]uint64; gdp {noise uint64; bounded uint64; most uint64}}; Left slice {Scope string; Epsilon float64; Rho uint64}; Tested slice {Budget {Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; Order float64; Gaussian bool; Reason string; SetBy string; SetAt Time}; After slice {Tally {Rho uint64; Pure uint64; Event {hi uint64; lo uint64}; TV {hi uint64; lo uint64}}; Curve {rho uint64; other [22]uint64; gdp {noise uint64; bounded uint64; most uint64}}}}}; " +
-		"Renews bool; Weighed chan {}; Charge uint64; Tables slice string; Outcomes slice {Charge uint64; Outcome uint8}; NoteKind string; Text string; " +
+		"Weighed chan {}; Charge uint64; Tables slice string; Outcomes slice {Charge uint64; Outcome uint8}; NoteKind string; Text string; " +
 		"Budget {Account string; Entity bool; Principal string; Epsilon float64; Rho uint64; Delta float64; Window string; Order float64; Gaussian bool; Reason string; SetBy string; SetAt Time}}"
 	if got := layoutOf(reflect.TypeFor[Record]()); got != want {
 		t.Errorf("a record has\n%s\nnot\n%s", got, want)

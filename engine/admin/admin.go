@@ -23,6 +23,7 @@ type Ledger interface {
 	Note(principal, kind, text string) error
 	Status(entitiesOf map[string][]string) (accounting.Status, error)
 	Entries(ctx context.Context, f accounting.Filter) ([]accounting.Entry, error)
+	Renewed(ctx context.Context, first uint64) (accounting.Entry, error)
 	Count(ctx context.Context, f accounting.Filter) (entries, lines uint64, err error)
 	Recheck(ctx context.Context) (accounting.Rechecked, error)
 	StoredAnswers(ctx context.Context, f accounting.AnswerFilter) ([]accounting.StoredAnswer, uint64, error)

@@ -19,7 +19,7 @@ var ledgerColumns = []column{
 	count("id"), moment("charged_at"), text("principal"), text("entry"), text("statement"), text("digest"), text("mechanisms"), text("events"),
 	text("account_type"), text("account"), text("table_name"), real("rho"), real("delta"), real("pure_epsilon"), real("epsilon"),
 	real("remaining_epsilon"), real("remaining_rho"), real("remaining_total"), text("outcome"), count("replay_of"), text("reason"), text("remark"),
-	text("first_day"), text("last_day"),
+	text("first_day"), text("last_day"), text("counts_after"),
 }
 
 // ledgerPage is how many entries are read from the ledger at a time.
@@ -162,6 +162,7 @@ const (
 	colRemark
 	colFirstDay
 	colLastDay
+	colCountsAfter
 )
 
 // line is what every entry has.
@@ -178,7 +179,7 @@ func (l *ledgerLines) charge(e accounting.Entry, c accounting.EntryCharge) sql.R
 	row[colRho], row[colDelta], row[colPure], row[colEpsilon] = c.Loss.Rho.Float(), slack(c.Loss), pure(c.Loss), l.price(c.Charge)
 	row[colOutcome], row[colRemark] = e.Outcome.String(), orNull(e.Remark)
 	first, last := c.Blocks.All().Dates()
-	row[colFirstDay], row[colLastDay] = orNull(first), orNull(last)
+	row[colFirstDay], row[colLastDay], row[colCountsAfter] = orNull(first), orNull(last), orNull(c.CountsAfter())
 	for _, left := range c.Left {
 		switch {
 		case left.Scope == record.Own:

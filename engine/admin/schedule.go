@@ -28,7 +28,7 @@ type Schedules interface {
 var scheduleColumns = []column{text("schedule"), text("scheduled_by"), moment("next_at"), moment("tried_at"), text("outcome")}
 
 var scheduleProcedure = procedure{Procedure: Procedure{"dp_schedule", "dp_schedule(name, 'daily' | 'weekly' | 'monthly' | 'never')",
-	"Has the server refresh a DP view, or release the days of a series, by itself, at 02:00 by UTC of each day, of Mondays, or of the first of the month; never ends that. A refresh is made and charged as dp_refresh_view does it for the account that calls this, within its budgets and rights as they are then; the days of a series cost nothing. Returns, for each budget that a refresh touches, what one costs, how many more the present window has room for, and how many are due in it.",
+	"Has the server refresh a DP view, or release the days of a series, by itself, at 02:00 by UTC of each day, of Mondays, or of the first of the month; never ends that. A refresh is made and charged as dp_refresh_view does it for the account that calls this, within its budgets and rights as they are then; the days of a series cost what dp_continue says. Returns, for each budget that a refresh touches, what one costs, how many more the present window has room for, and how many are due in it.",
 	"CALL dp_schedule('shop.sales', 'weekly')"},
 	min: 2, max: 2, result: []column{text("table_name"), text("schedule"), moment("next_at"), text("budget_of"), text("principal"), text("budget_window"),
 		real("cost_rho"), real("cost_epsilon"), count("refreshes_left"), count("refreshes_due"), text("remark")},
@@ -121,14 +121,17 @@ func (a *Admin) scheduleCells(ctx *sql.Context, ref store.TableRef) (sql.Row, er
 	return row, nil
 }
 
-// scheduledCharge is what the refreshes of one view charge an account, each.
+// scheduledCharge is what the refreshes of one view charge an account, each; or a series once in a
+// window.
 type scheduledCharge struct {
 	*views.Schedule
 	charges []accounting.EntryCharge
-	roles   []string // whose budgets it counts for, too
+	roles   []string    // whose budgets it counts for, too
+	last    budget.Date // of a series: when it was charged last
 }
 
-// scheduledCharges lists what schedules charge, as the last release of each view was charged.
+// scheduledCharges lists what schedules charge, as the last release of each view was charged, and
+// each series that goes on.
 func (a *Admin) scheduledCharges(ctx *sql.Context) ([]scheduledCharge, error) {
 	if a.o.Schedules == nil || a.o.Views == nil {
 		return nil, nil
@@ -153,14 +156,23 @@ func (a *Admin) scheduledCharges(ctx *sql.Context) ([]scheduledCharge, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			out = append(out, scheduledCharge{r.Schedule, e.Charges, roles[r.Schedule.By]})
+			out = append(out, scheduledCharge{r.Schedule, e.Charges, roles[r.Schedule.By], 0})
 		}
 	}
-	return out, nil
+	series, err := a.o.Totals.List(ctx)
+	for _, r := range series {
+		if r.Schedule == nil || r.NextRelease(r.Schedule.Life).IsZero() || a.o.Schedules.Rests(r.Schedule) {
+			continue
+		}
+		if e, err := a.o.Ledger.Renewed(ctx, r.Charge); err == nil { // else it does not go on
+			out = append(out, scheduledCharge{&views.Schedule{Every: r.Schedule.Every, By: e.Principal, Done: r.Schedule.Done}, e.Charges, e.Roles, e.Day})
+		}
+	}
+	return out, err
 }
 
-// scheduledOn is how many refreshes are due of views that a budget caps before its window ends, and
-// their ρ in all; nothing for one that is never refilled.
+// scheduledOn is how many refreshes are due of views that a budget caps before its window ends, with
+// one of each series that does not count in it yet, and their ρ in all; nothing for one that is never refilled.
 func scheduledOn(b accounting.BudgetStatus, list []scheduledCharge) (refreshes, rho any) {
 	if b.WindowEnd.IsZero() {
 		return nil, nil
@@ -173,6 +185,11 @@ func scheduledOn(b accounting.BudgetStatus, list []scheduledCharge) (refreshes, 
 		for _, c := range s.charges {
 			if c.Account == b.Account && c.Entity == b.Entity {
 				due := s.Every.Times(s.Done, b.WindowEnd)
+				if s.last >= budget.DateOf(b.WindowStart) {
+					due = 0 // it counts already
+				} else if s.last > 0 {
+					due = min(due, 1)
+				}
 				n, sum = n+due, sum+float64(due)*c.Loss.Rho.Float()
 			}
 		}

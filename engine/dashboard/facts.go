@@ -239,7 +239,7 @@ func (f *facts) today(b accounting.BudgetStatus, resets []time.Time) ([]Point, e
 		}
 		before := points[len(points)-1].Amount
 		for _, c := range e.Charges {
-			if c.Account == b.Account && c.Entity == b.Entity {
+			if c.Account == b.Account && c.Entity == b.Entity && c.Since < e.Day {
 				sum = sum.Add(c.Loss)
 			}
 		}

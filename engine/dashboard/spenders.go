@@ -124,7 +124,7 @@ func (f *facts) added(b *accounting.BudgetStatus, who string, limit int, read *i
 	*read += len(list)
 	for _, e := range list {
 		for _, c := range e.Charges {
-			if c.Account == b.Account && c.Entity == b.Entity {
+			if c.Account == b.Account && c.Entity == b.Entity && (c.Since == 0 || c.Since < b.Window.Start(e.Day)) {
 				losses[e.Principal] = losses[e.Principal].Add(c.Loss)
 			}
 		}

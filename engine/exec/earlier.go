@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -143,14 +144,22 @@ func (x *Executor) Prepaid(receipt accounting.Receipt, err error) {
 	x.Account.Finish(receipt, outcome(err))
 }
 
-// Continue releases a part of a statement that is paid for. release is handed a function that tells
+// Continue releases a part of a statement that a charge of Prepay has paid for, and makes the charge
+// again where it does not count in a window of now. release is handed a function that tells
 // whether the tables are still defined as the plan took them, and has to call it when it has read
 // them and before it keeps anything. It keeps all of the part or nothing. An error of it, and a
 // panic, are told as one fixed text. It is for DBAs to call, who may read the rows: it runs beside
 // other statements, and for want of memory it may fail as these do.
-func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, release func(unchanged func() error) error) error {
+func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, charge uint64, release func(unchanged func() error) error) error {
 	if err := x.Store.Room(); err != nil {
 		return noRoom(err)
+	}
+	receipt, err := x.Account.Renew(ctx, charge)
+	if errors.Is(err, accounting.ErrArchived) {
+		return refuse.New(refuse.View, "The ledger's record of what was charged is in an archive, so that nobody can say in which windows it counts.").
+			With("CALL dp_continual makes another series, for another charge.")
+	} else if err != nil {
+		return err
 	}
 	unchanged := func() error {
 		for _, r := range s.Releases {
@@ -162,8 +171,10 @@ func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, release func(un
 		}
 		return nil
 	}
-	if err := tried(func() error { return release(unchanged) }); err != nil {
-		return &failure{refuse.New(refuse.Failed, "The release did not finish: nothing of it was kept or shown, and nothing was charged."), err}
+	err = tried(func() error { return release(unchanged) })
+	x.Prepaid(receipt, err)
+	if err != nil {
+		return &failure{refuse.New(refuse.Failed, "The release did not finish: nothing of it was kept or shown. It can be tried again, and is charged once in each window."), err}
 	}
 	return nil
 }

@@ -23,6 +23,8 @@ import (
 type Account interface {
 	// Reserve makes a charge durable, or refuses it and changes nothing.
 	Reserve(context.Context, accounting.Request) (accounting.Receipt, error)
+	// Renew makes a charge again where windows have begun since: see accounting.Ledger.Renew.
+	Renew(ctx context.Context, charge uint64) (accounting.Receipt, error)
 	// Finish records how the execution ended. It never gives anything back.
 	Finish(accounting.Receipt, record.Outcome)
 	// Remark records what there is to say of the answer, "" for nothing.

@@ -28,6 +28,11 @@ func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 	if e.Entity {
 		name = "entity " + e.Account
 	}
+	cost, left := amounts(e)
+	if e.Renews {
+		return refuse.New(refuse.BudgetExhausted, "A series costs %s of %s on %s once in each window in which days are released, and %s remains until %s: nothing is released now.", cost, whose, name, left, until(e.WindowEnds)).
+			With("The days come later, at no other cost, by CALL dp_continue or at the next due time: wait until the window ends, or raise the budget with CALL dp_alter_budget. CALL dp_drop_continual drops the series.")
+	}
 	if whole, persons := budget.OfPersons(e.Account); e.Entity && persons {
 		return overPeriods(e, whose, whole, shared)
 	}
@@ -52,7 +57,6 @@ func exhausted(e *accounting.ExhaustedError) *refuse.Error {
 		return refuse.New(refuse.BudgetExhausted, "The query's delta does not fit into the delta %.3g of %s.", float64(e.Delta), on).
 			With("Ask without group keys that are selected privately, or have a DBA set a budget with a larger delta.")
 	}
-	cost, left := amounts(e)
 	if shared {
 		return refuse.New(refuse.BudgetExhausted, "The query would cost %s of %s, and less remains until %s.", cost, on, until(e.WindowEnds)).
 			With("Ask with a smaller dp_epsilon%s, or have a DBA raise the budget.", waiting(e))

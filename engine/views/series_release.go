@@ -17,8 +17,9 @@ import (
 )
 
 // Continue releases the days of a series that have ended and are not released, up to one; the zero
-// time stands for all. It costs nothing.
+// time stands for all.
 //
+//	charge  the whole loss again, in the windows of now in which it does not count yet
 //	keep    sums, persons, and the noisy numbers: one transaction; nothing is shown
 //	note    the ledger knows of the release
 //	show    rows of the public table: one transaction
@@ -79,7 +80,7 @@ func (v *Totals) keep(ctx *sql.Context, r *Series, ended int) (*Series, error) {
 	}
 	next := r.clone()
 	next.State.Before, next.State.Last = r.State.Last, newName()
-	err = v.Views.Runner.Continue(ctx, d.budget.Statement, func(unchanged func() error) error {
+	err = v.Views.Runner.Continue(ctx, d.budget.Statement, r.Charge, func(unchanged func() error) error {
 		return v.Views.within(ctx, func(s store.Session) error {
 			if err := v.draw(ctx, s, next, d, ended); err != nil {
 				return err
