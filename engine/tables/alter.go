@@ -36,11 +36,11 @@ type alteredKey struct{}
 
 // clause adds a clause to those of its statement. One that is a statement by itself is run.
 func (p *Provider) clause(ctx *sql.Context, add func(*altered) error) error {
-	if w, ok := ctx.Value(alteredKey{}).(*altered); ok {
-		return add(w)
+	w, several := ctx.Value(alteredKey{}).(*altered)
+	if !several {
+		w = &altered{}
 	}
-	w := &altered{}
-	if err := add(w); err != nil {
+	if err := add(w); err != nil || several {
 		return err
 	}
 	return w.run(ctx, p)
@@ -65,9 +65,7 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 		if err := a.apply(w.def); err != nil || a.meta {
 			return err
 		}
-		if a.native == nil || len(w.def.keys) > 0 {
-			w.rebuild = true
-		} else {
+		if w.rebuild = w.rebuild || a.native == nil || len(w.def.keys) > 0; !w.rebuild {
 			w.native = append(w.native, a.native(w.def))
 		}
 		return nil

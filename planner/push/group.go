@@ -24,8 +24,8 @@ import (
 func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	r := *b.rel
 	r.Columns = nil
-	var by, exprs, beside []string
-	var places []int // of the columns beside the keys
+	var by, exprs []string
+	var beside []int // places of the columns that are not keys
 	for _, k := range g.GroupByExprs {
 		x, err := s.Lower(tree.Unalias(k), b.rel.Resolve)
 		if err != nil {
@@ -46,8 +46,7 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 				return nil, rel.ErrStay
 			}
 			if !slices.Contains(by, x.SQL) {
-				beside, places = append(beside, x.SQL), append(places, len(exprs))
-				x.Nullable = true
+				beside, x.Nullable = append(beside, len(exprs)), true
 			}
 			c.Expr = x
 		case sql.Aggregation:
@@ -69,9 +68,7 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	if len(exprs) == 0 {
 		return nil, rel.ErrStay
 	}
-	for i, x := range rel.OneRow("first", beside) {
-		exprs[places[i]] = x
-	}
+	rel.OneRow("first", exprs, beside)
 	// Without keys there is one row whatever the input; a constant aggregate makes that so.
 	suffix := ""
 	if len(by) > 0 {

@@ -29,8 +29,8 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 	out := *r
 	out.Unique = true
 	out.Columns = nil
-	var exprs, beside []string
-	var places []int // of the columns beside the keys
+	var exprs []string
+	var beside []int // places of the columns that are not keys
 	for _, k := range g.GroupByExprs {
 		if r.IsUnit(k) {
 			continue
@@ -58,7 +58,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 			if !s.grouped(r, e, g) {
 				// Not a grouping column, but a grouping expression may have it. The row must be
 				// the same however the store reads its rows, on which other persons' rows act.
-				beside, places = append(beside, sqlText), append(places, len(exprs))
+				beside = append(beside, len(exprs))
 				c.origin, c.tags = nil, nil
 			} else if !r.IsUnit(e) || sqlText != u.SQL {
 				sqlText = "any_value(" + sqlText + ")"
@@ -77,9 +77,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 		}
 		out.Columns = append(out.Columns, c)
 	}
-	for i, x := range OneRow("min", beside) {
-		exprs[places[i]] = x
-	}
+	OneRow("min", exprs, beside)
 	// Base columns other than the grouping keys are not constant in a group.
 	out.Bases = nil
 	for _, b := range r.Bases {
@@ -108,21 +106,21 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 	return s.Derived(&out, " GROUP BY "+sqltext.List(group), exprs), nil
 }
 
-// OneRow returns SQL for the values that expressions have in one row of a group, the same row for
-// all. The aggregate chooses it: "first" takes the first row that the store reads, "min" one that
-// depends on nothing but the values.
-func OneRow(aggregate string, exprs []string) []string {
-	if len(exprs) == 1 {
-		return []string{aggregate + "(" + exprs[0] + ")"}
+// OneRow replaces the expressions at some places by what they are in one row of a group, the same
+// for all. The aggregate chooses it: "first" takes the first row that the store reads, "min" one
+// that depends on nothing but the values.
+func OneRow(aggregate string, exprs []string, at []int) {
+	if len(at) == 1 {
+		exprs[at[0]] = aggregate + "(" + exprs[at[0]] + ")"
+		return
 	}
-	fields, out := make([]string, len(exprs)), make([]string, len(exprs))
-	for i, x := range exprs {
-		fields[i] = fmt.Sprintf("v%d := %s", i, x)
+	fields := make([]string, len(at))
+	for i, place := range at {
+		fields[i] = fmt.Sprintf("v%d := %s", i, exprs[place])
 	}
-	for i := range exprs {
-		out[i] = fmt.Sprintf("struct_extract(%s(struct_pack(%s)), 'v%d')", aggregate, sqltext.List(fields), i)
+	for i, place := range at {
+		exprs[place] = fmt.Sprintf("struct_extract(%s(struct_pack(%s)), 'v%d')", aggregate, sqltext.List(fields), i)
 	}
-	return out
 }
 
 // covers reports whether all base columns in e are carried by the relation.
