@@ -87,6 +87,100 @@ func TestTextsBeyondThePacketAreNull(t *testing.T) {
 	}
 }
 
+// endlessValues compute one value each, for minutes or hours, which neither a limit nor KILL ends:
+// all are refused. %s is a number.
+var endlessValues = []string{
+	"SELECT CAST(CONCAT('1', REPEAT('0', 2000000)) AS DECIMAL) + 0", "SELECT CAST(%s AS DECIMAL)", "SELECT CAST(%s AS DECIMAL(20, 5))", "SELECT CAST(%s AS SIGNED)",
+	"SELECT %s = 1.5", "SELECT 1.5 < %s", "SELECT %s <=> 1.5", "SELECT %s IN (1.5, 2.5)", "SELECT 1.5 IN (%s, 'a')", "SELECT 1.5 NOT BETWEEN 1 AND %s",
+	"SELECT (%s, 1) = (1.5, 1)", "SELECT 1 FROM h.t WHERE %s IN (SELECT n + 0.5 FROM h.t)", "SELECT COUNT(*) FROM h.t WHERE SOUNDEX(n) <> 'x' AND %s > n + 0.5",
+	"SELECT (SELECT COUNT(*) FROM h.t WHERE SOUNDEX(n) <> 'x' AND CAST(%s AS DECIMAL) = 1)", "SELECT -(%s)", "SELECT ROUND(%s)", "SELECT TRUNCATE(%s, 1)",
+	"SELECT CASE %s WHEN 1.5 THEN 1 END", "SELECT CASE 1.5 WHEN %s THEN 1 END", "SELECT NULLIF(%s, 1.5)",
+	"SELECT COUNT(*) FROM h.t WHERE SOUNDEX(n) <> 'x' GROUP BY ROUND(CONCAT(n, 'e3000000'))",
+	"SELECT SUM(n) s FROM h.t WHERE SOUNDEX(n) <> 'x' HAVING %s > s + 0.5", "DO CAST(%s AS DECIMAL)",
+	"SET @x = CAST(%s AS DECIMAL)", "CALL dp_price(CAST(%s AS DECIMAL))", "SELECT CAST(JSON_EXTRACT(CONCAT('[\"', %s, '\"]'), '$[0]') AS DECIMAL)",
+	"SELECT DATE(REPEAT('1', 3000000))", "SELECT YEAR(REPEAT('1-', 1000000))", "SELECT TIMEDIFF(REPEAT('1:', 1000000), '1:1')", "SELECT REPEAT('1-', 1000000) + INTERVAL 1 DAY",
+	"SELECT DATE_FORMAT(REPEAT('1-', 1000000), '%%Y')", "SELECT CAST(REPEAT('1-', 1000000) AS DATETIME)", "SELECT CURRENT_DATE IN (REPEAT('1-', 1000000), 'x')",
+	"SELECT REPEAT('a', 3000000) RLIKE CONCAT(REPEAT('(a*)', 1000), 'b')", "SELECT REGEXP_LIKE(REPEAT('a', 3000000), '(a{1,30}){1,30}b')",
+	"SELECT REPEAT('a', 3000000) LIKE CONCAT('%%', REPEAT('a', 1500000), 'b')", "SELECT INSTR(REPEAT('a', 3000000), CONCAT(REPEAT('a', 1500000), 'b'))",
+	"SELECT JSON_CONTAINS(CONCAT('[', REPEAT('1,', 100000), '2]'), CONCAT('[', REPEAT('2,', 100000), '2]'))",
+	"SELECT JSON_OVERLAPS(CONCAT('[', REPEAT('1,', 100000), '1]'), CONCAT('[', REPEAT('2,', 100000), '2]'))",
+	"SELECT ST_INTERSECTS(ST_GEOMFROMTEXT(CONCAT('LINESTRING(0 0', REPEAT(',1 1,0 2', 20000), ')')), ST_GEOMFROMTEXT(CONCAT('LINESTRING(9 9', REPEAT(',8 8,9 7', 20000), ')')))",
+	"SELECT ST_GEOMFROMTEXT(CONCAT(REPEAT('GEOMETRYCOLLECTION(', 9000), 'POINT(1 1)', REPEAT(')', 9000)))",
+}
+
+// TestEndlessValuesAreRefused: that they end at all is what it takes.
+func TestEndlessValuesAreRefused(t *testing.T) {
+	i, root := hostileServer(t)
+	c := i.analyst(root, "mallory", "h")
+	for _, q := range endlessValues {
+		numbers := []string{"'1e3000000'", "'-1E-3000000'", "'0x1p3000000'", "REPEAT('1', 3000000)"}
+		if !strings.Contains(strings.ReplaceAll(q, "%%", ""), "%s") {
+			numbers = numbers[:1]
+		}
+		for _, n := range numbers {
+			text := strings.ReplaceAll(strings.ReplaceAll(q, "%s", n), "%%", "%")
+			c.refused(1644, "45017", text)
+		}
+	}
+	c.refused(1367, "", "SELECT "+strings.Repeat("1", 2_000_000)+" + 0")
+	c.refused(1367, "", "SELECT 1."+strings.Repeat("1", 2_000_000)+" + 0")
+	if got := c.value("SELECT a FROM JSON_TABLE('[\"1e3000000\"]', '$[*]' COLUMNS (a DECIMAL(10, 2) PATH '$')) x"); got != "NULL" {
+		t.Errorf("JSON_TABLE: got %s, want NULL ON ERROR", got)
+	}
+	// Texts that are not read as numbers, and such numbers as there are.
+	for q, want := range map[string]string{
+		"SELECT '5e1234' = CONCAT('5e', n) FROM h.t WHERE n = 1": "0", "SELECT LENGTH(CASE n WHEN 1 THEN REPEAT('1', 200) END) FROM h.t WHERE n = 1": "200",
+		"SELECT UPPER('5e1234')": "5E1234", "SELECT '5e1234x' = 1.5": "0", "SELECT CAST('12.5' AS DECIMAL(5, 2)) = '12.50'": "1",
+		"SELECT REPEAT('1', 200) LIKE '1%'": "1", "SELECT 'a!%' LIKE 'a!!!%' ESCAPE '!'": "1", "SELECT n RLIKE '^7$' FROM h.t WHERE n = 7": "1",
+		"SELECT CAST(CONCAT('0.', REPEAT('1', 100)) AS DECIMAL(20, 10))": "0.1111111111", "SELECT '2026-11-28 10:00:00.123456' = TIMESTAMP'2026-11-28 10:00:00.123456'": "1",
+	} {
+		if got := c.value(q); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+}
+
+// TestKilledStatementsGiveTheirSeatsBack: an account of one seat is served again once its statement
+// was killed, or has ended by its limit.
+func TestKilledStatementsGiveTheirSeatsBack(t *testing.T) {
+	i, root := hostileServer(t)
+	root.exec("CREATE USER mallory IDENTIFIED BY 'pw' WITH MAX_USER_CONNECTIONS 1", "GRANT SELECT ON h.* TO mallory")
+	for _, end := range []string{"KILL", "limit"} {
+		var c *client
+		for began := time.Now(); c == nil; time.Sleep(10 * time.Millisecond) {
+			var err error
+			if c, err = i.dial("mallory", "pw"); err != nil && time.Since(began) > time.Minute {
+				t.Fatalf("before %s: %v", end, err)
+			}
+		}
+		id := c.value("SELECT CONNECTION_ID()")
+		if end == "limit" {
+			c.exec("SET max_execution_time = 50")
+		}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- c.skim("SELECT COUNT(*) FROM h.t a, h.t b, h.t c WHERE a.n RLIKE CONCAT(b.n, c.n, 'x')")
+		}()
+		if end == "KILL" {
+			for len(root.query("SELECT 1 FROM information_schema.processlist WHERE id = "+id+" AND info LIKE '%RLIKE%'")) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			root.exec("KILL " + id)
+		}
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Errorf("%s: the statement was answered", end)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: the statement goes on", end)
+		}
+		if end == "limit" && c.value("SELECT 7") != "7" {
+			t.Error("the connection of a statement that has ended by its limit does not answer")
+		}
+	}
+}
+
 // TestUserVariablesAreBounded: what a session keeps counts, and is given back.
 func TestUserVariablesAreBounded(t *testing.T) {
 	i, root := hostileServer(t)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/sirupsen/logrus"
 
 	"scrim/engine/admin"
@@ -16,11 +18,17 @@ import (
 	"scrim/engine/session"
 	"scrim/engine/tables"
 	"scrim/engine/version"
+	"scrim/functions/standard"
 	"scrim/internal/gcpace"
 	"scrim/internal/processors"
 )
 
 var process sync.Once
+
+// guard bounds what is evaluated of texts. Its id is outside the range that go-mysql-server uses.
+var guard = analyzer.Rule{Id: 20300, Apply: func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+	return standard.Guard(ctx, n)
+}}
 
 // evaluates is the rule of go-mysql-server that computes conditions without columns once, when a
 // statement is analysed: EXPLAIN would take a DBA's locks, RAND() would be one number for all rows,
@@ -35,7 +43,7 @@ func prepareProcess() {
 		gcpace.Set()
 		processors.Count()
 		rules := append([]analyzer.Rule{gate.Rule(), browse.Rule()}, slices.Concat(admin.Rules(), tables.Rules())...)
-		analyzer.AlwaysBeforeDefault = append(rules, analyzer.AlwaysBeforeDefault...)
+		analyzer.AlwaysBeforeDefault = append(append(rules, analyzer.AlwaysBeforeDefault...), guard)
 		analyzer.OnceBeforeDefault = slices.DeleteFunc(analyzer.OnceBeforeDefault, func(r analyzer.Rule) bool { return r.Id.String() == evaluates })
 		analyzer.SetOutput(io.Discard)
 		logrus.SetOutput(io.Discard)

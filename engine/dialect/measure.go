@@ -28,6 +28,8 @@ const (
 	// they stand, where 1+1+1 is two deep at its first. A sum of 2000 terms is at the limit.
 	maxNesting = 4_000_000
 	freeDepth  = 16
+	// maxDigits is of a number; reading one takes the square of its digits.
+	maxDigits = 1024
 	// harmless is the length of a text that cannot reach a limit.
 	harmless = 2 * maxTables
 )
@@ -98,7 +100,12 @@ func (m *measure) node(n ast.SQLNode, at place) {
 		at = m.expression(e, at)
 	}
 	switch n := n.(type) {
-	case *ast.SQLVal, *ast.NullVal, *ast.ColName, ast.Comments: // most of a long statement: nothing is below
+	case *ast.SQLVal:
+		if (n.Type == ast.IntVal || n.Type == ast.FloatVal) && len(n.Val) > maxDigits {
+			m.refuse(1367, "Illegal DECIMAL '%.20s…' value found during parsing: a number can have %d digits", n.Val, maxDigits)
+		}
+		return
+	case *ast.NullVal, *ast.ColName, ast.Comments: // most of a long statement: nothing is below
 		return
 	case *ast.With:
 		m.with(n, at)

@@ -9,8 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 )
 
-// What go-mysql-server's functions reach beyond their arguments. One that reads or changes something
-// belongs into one of these lists; of an upgrade's new function somebody has to say in which.
+// What go-mysql-server's functions reach beyond their arguments. One that reads or changes anything
+// belongs into one of these lists; somebody has to say in which, of each that an upgrade brings.
 var reaches = map[string]string{
 	"others, so that DBAs alone have them": "sleep get_lock release_lock release_all_locks is_free_lock is_used_lock",
 	"files, so that nobody has them":       "load_file",

@@ -127,8 +127,8 @@ var (
 )
 
 // Function answers in the place of a function that the account may not name, and refuses each call.
-// Functions are looked up here when a text is bound, before anything of it is evaluated, and nothing
-// is bound without it: views, defaults, arguments and what procedures are given as well.
+// Functions are looked up here when a text is bound, before anything of it is evaluated: a view's,
+// a default's, and what a procedure is given as well.
 func Function(ctx *sql.Context, name string) (sql.Function, bool) {
 	var err error
 	switch {

@@ -2,6 +2,7 @@ package standard
 
 import (
 	"math"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/quota"
+	"scrim/internal/refuse"
 	"scrim/internal/turns"
 )
 
@@ -24,6 +26,38 @@ type bound struct {
 	// most bounds the length of a result that is known only when it is there. Nil: length, or the
 	// arguments' does.
 	most func(args []any) int64
+	// steps is how many steps it takes, where they grow faster than its arguments. More than
+	// maxSteps are refused.
+	steps func(args []any) int64
+}
+
+// maxSteps takes some seconds, within which nothing interrupts a function.
+const maxSteps = 1 << 30
+
+// squares are the steps of comparing each part of a value with each of another, of parts of so many
+// bytes and of so many steps.
+func squares(part, steps int64) func(a []any) int64 {
+	return func(a []any) int64 { return times(steps*lengthOf(a[0])/part, lengthOf(a[1])/part+1) }
+}
+
+// nested is the steps of a geometry's text: collections within each other are read again and again.
+func nested(a []any) int64 {
+	s, _ := plainText(a[0])
+	return times(int64(len(s)), int64(strings.Count(strings.ToLower(s), "geometrycollection")))
+}
+
+// matching is the steps of a regular expression, which are those of its program for each byte.
+func matching(a []any) int64 {
+	s, _ := plainText(a[1])
+	if len(s) < 1024 && lengthOf(a[0]) < 4096 {
+		return 0
+	}
+	p, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return 0 // it is refused
+	}
+	prog, _ := syntax.Compile(p.Simplify())
+	return times(times(lengthOf(a[0])+1, int64(len(prog.Inst))), 4)
 }
 
 // bounds are the functions of texts by their names.
@@ -48,7 +82,9 @@ var bounds = map[string]bound{
 // them.
 var readers = map[int64]string{
 	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp instr left right lower lcase upper ucase unhex " +
-		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr",
+		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr " +
+		"st_intersects st_within st_contains st_disjoint st_distance st_equal st_geomfromtext st_geometryfromtext st_geomcollfromtext st_geomcollfromtxt " +
+		"st_geometrycollectionfromtext",
 	4:  "substring substr mid reverse locate field elt",
 	16: "find_in_set substring_index",
 	24: "json_array json_object json_array_append json_array_insert json_contains json_contains_path json_depth json_extract json_insert json_keys json_length " +
@@ -61,6 +97,17 @@ func init() {
 	for work, names := range readers {
 		for _, n := range strings.Fields(names) {
 			bounds[n] = bound{work: work}
+		}
+	}
+	for names, steps := range map[string]func(a []any) int64{
+		"instr": squares(1, 1), "json_contains json_overlaps": squares(1, 16), "regexp_like regexp_instr regexp_substr regexp_replace": matching,
+		"st_geomfromtext st_geometryfromtext st_geomcollfromtext st_geomcollfromtxt st_geometrycollectionfromtext": nested,
+		"st_intersects st_within st_contains st_disjoint st_distance st_equal":                                     squares(16, 8),
+	} {
+		for _, n := range strings.Fields(names) {
+			b := bounds[n]
+			b.steps = steps
+			bounds[n] = b
 		}
 	}
 	known := map[string]sql.Function{}
@@ -145,6 +192,9 @@ func (c *boundedCall) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	values, total, err := c.values(ctx, account, row)
 	if err != nil {
 		return nil, err
+	}
+	if c.f.steps != nil && c.f.steps(values) > maxSteps {
+		return nil, refuse.New(refuse.Unsupported, "%s would compute for too long on texts as long as these.", strings.ToUpper(c.FunctionName())).With("Give it shorter ones.")
 	}
 	done, err := step(ctx, total)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/quota"
 )
@@ -23,6 +24,8 @@ func lengthOf(v any) int64 {
 		return int64(len(x))
 	case []byte:
 		return int64(len(x))
+	case types.GeometryValue:
+		return int64(len(x.Serialize()))
 	}
 	return 32 + quota.Size(v)
 }

@@ -98,7 +98,7 @@ var rules = []struct {
 	{"scrim/internal/bench/synthetic", []string{"scrim/accounting/privacy", "scrim/engine/estimator", "scrim/testdata"}, "the mechanism is measured without a server"},
 	{"scrim/internal/bench/tpch/private", []string{"scrim/internal/bench"}, "it asks a server as a client does"},
 	{"scrim/internal/bench/tpch", []string{"scrim/testdata"}, "data and queries are made without a server"},
-	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
+	{"scrim/functions/standard", []string{"scrim/internal/quota", "scrim/internal/refuse", "scrim/internal/turns"}, "functions as MySQL documents them, within a connection's memory and turns, and nothing above"},
 	{"scrim/functions", []string{"scrim/engine/estimator", "scrim/accounting/privacy", "scrim/internal/params", "scrim/internal/refuse"}, "functions know which estimators serve them, nothing above"},
 	{"scrim/engine/mysqlerr", []string{"scrim/accounting", "scrim/engine/exec", "scrim/engine/store", "scrim/internal/panics", "scrim/internal/refuse", "scrim/internal/spill"}, "errors are worded without a server"},
 	{"scrim/engine/virtual", nil, "rows are made by whoever has the table"},

@@ -1,0 +1,161 @@
+package standard
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/refuse"
+)
+
+// Guard bounds what operators and casts compute of texts in one value, within which nothing
+// interrupts go-mysql-server: a DECIMAL of '1e9' takes a thousand million digits. It comes behind
+// the planner, which knows what it replaces, and before anything is evaluated.
+func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	transform.InspectWithOpaque(ctx, n, func(_ *sql.Context, n sql.Node) bool {
+		if t, ok := n.(*plan.JSONTable); ok {
+			checkColumns(t.Cols)
+		}
+		return true
+	})
+	return transform.NodeExprsWithOpaque(ctx, n, func(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
+		switch x := e.(type) {
+		case *plan.Subquery:
+			q, same, err := Guard(ctx, x.Query)
+			return x.WithQuery(q), same, err
+		case *gms.RegexpLike:
+			out, err = bounded["regexp_like"].NewInstance(ctx, x.Children())
+		case *expression.Like:
+			like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
+			out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
+		case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked:
+			return e, transform.SameTree, nil
+		default:
+			return check(ctx, e)
+		}
+		return out, transform.NewTree, err
+	})
+}
+
+// measured are functions that give texts, and read times.
+var measured = strings.Fields("date_format time_format dayname monthname date_add date_sub adddate subdate addtime subtime str_to_date convert_tz")
+
+// check has the texts checked that an expression reads as numbers or times: because it is one, or
+// compares them with one.
+func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	counts := func(e sql.Expression) bool {
+		t := e.Type(ctx)
+		return types.IsTuple(t) || types.IsNumber(t) && !types.IsBoolean(t) || types.IsTime(t) || types.IsTimespan(t)
+	}
+	out, same := slices.Clone(e.Children()), transform.SameTree
+	choice, chooses := e.(*expression.Case)
+	f, named := e.(sql.FunctionExpression)
+	reads := len(out) > 0 && e.Resolved()
+	switch e.(type) {
+	case expression.Comparer, *expression.Between, *expression.InTuple, *plan.InSubquery, *gms.NullIf, *expression.Case:
+		reads = reads && slices.ContainsFunc(out, counts) && (!chooses || choice.Expr != nil)
+	default:
+		reads = reads && (counts(e) || named && slices.Contains(measured, f.FunctionName()))
+	}
+	if !reads {
+		return e, same, nil
+	}
+	var wrap func(x sql.Expression) sql.Expression
+	wrap = func(x sql.Expression) sql.Expression {
+		_, done := x.(*checked)
+		if t, ok := x.(expression.Tuple); ok {
+			t = slices.Clone(t)
+			for i := range t {
+				t[i] = wrap(t[i])
+			}
+			return t
+		} else if done || !types.IsText(x.Type(ctx)) && !types.IsJSON(x.Type(ctx)) {
+			return x
+		}
+		same = transform.NewTree
+		return &checked{x}
+	}
+	for i, c := range out {
+		if value := i > 0 && (i%2 == 0 || i == len(out)-1); !chooses || !value {
+			out[i] = wrap(c)
+		}
+	}
+	if same {
+		return e, same, nil
+	}
+	e, err := e.WithChildren(ctx, out...)
+	return e, same, err
+}
+
+// endless are numbers and times of more than 128 characters, and numbers whose exponents have more
+// than three digits, in all forms that Go's libraries read.
+var endless = regexp.MustCompile(`^\s*[-+]?(?:[0-9.][0-9:./T_ -]{128}|0[xX][0-9a-fA-F._]*[pP]|[0-9_]*\.?[0-9_]*[eEpP][-+]?[0-9_]{4,}\s*$)`)
+
+func tooLongForOne(ctx context.Context, v any) error {
+	if j, ok := v.(sql.JSONWrapper); ok {
+		v, _ = j.ToInterface(ctx)
+	}
+	if s, ok := plainText(v); !ok || !endless.MatchString(s) {
+		return nil
+	}
+	return refuse.New(refuse.Unsupported, "A text of more than 128 digits, or with an exponent of more than three, is not read as a number or a time.").With("Give it in fewer digits.")
+}
+
+// checked is a text that is read as a number or a time. MySQL reads one of any length, as the
+// nearest of its own numbers; here those that are longer than all of these are refused.
+type checked struct{ sql.Expression }
+
+// Children implements sql.Expression.
+func (c *checked) Children() []sql.Expression { return []sql.Expression{c.Expression} }
+
+// WithChildren implements sql.Expression.
+func (c *checked) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	return &checked{children[0]}, nil
+}
+
+// Eval implements sql.Expression.
+func (c *checked) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := c.Expression.Eval(ctx, row)
+	if err == nil {
+		v, err = sql.UnwrapAny(ctx, v)
+	}
+	if err == nil {
+		err = tooLongForOne(ctx, v)
+	}
+	return v, err
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (c *checked) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return sql.GetCoercibility(ctx, c.Expression)
+}
+
+// decimalColumn is a DECIMAL of JSON_TABLE, which reads texts as well.
+type decimalColumn struct{ types.DecimalType_ }
+
+// Convert implements sql.Type.
+func (t decimalColumn) Convert(ctx context.Context, v any) (any, sql.ConvertInRange, error) {
+	if err := tooLongForOne(ctx, v); err != nil {
+		return nil, sql.InRange, err
+	}
+	return t.DecimalType_.Convert(ctx, v)
+}
+
+func checkColumns(list []plan.JSONTableCol) {
+	for _, c := range list {
+		if checkColumns(c.NestedCols); c.Opts == nil {
+			continue
+		}
+		if d, ok := c.Opts.Type.(types.DecimalType_); ok {
+			c.Opts.Type = decimalColumn{d}
+		}
+	}
+}
