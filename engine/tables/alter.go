@@ -291,10 +291,7 @@ func (d *Database) setDefault(ctx *sql.Context, table, column string, value *sql
 			return sql.ErrTableColumnNotFound.New(table, column)
 		}
 		var err error
-		t.columns[i].meta.Default = ""
-		if value != nil {
-			t.columns[i].meta.Default, err = defaultText(ctx, value, column)
-		}
+		t.columns[i].meta.Default, err = defaultText(ctx, value, column)
 		return err
 	}})
 }

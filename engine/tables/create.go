@@ -182,12 +182,10 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 	}
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
-	if c.Default != nil && !c.AutoIncrement {
+	if !c.AutoIncrement {
 		def.meta.Default, err = defaultText(ctx, c.Default, c.Name)
 	}
-	if c.OnUpdate != nil {
-		def.meta.OnUpdate = c.OnUpdate.String()
-	}
+	def.meta.OnUpdate = c.OnUpdate.String()
 	return def, err
 }
 
@@ -210,9 +208,9 @@ func storedType(t sql.Type) (shown sql.Type, stored string, err error) {
 	return t, stored, err
 }
 
-// defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back.
+// defaultText is the MySQL text of a default, as SHOW CREATE TABLE would give it back; "" for nil.
 func defaultText(ctx *sql.Context, d *sql.ColumnDefaultValue, column string) (string, error) {
-	if d.IsLiteral() {
+	if d != nil && d.IsLiteral() {
 		v, err := d.Eval(ctx, nil)
 		if at, ok := v.(time.Time); err != nil || ok && at.Year() < 1 {
 			return "", mysql.NewSQLError(mysql.ERInvalidDefault, "42000", "Invalid default value for '%s'", column)
