@@ -82,9 +82,7 @@ var bounds = map[string]bound{
 // them.
 var readers = map[int64]string{
 	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp instr left right lower lcase upper ucase unhex " +
-		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr " +
-		"st_intersects st_within st_contains st_disjoint st_distance st_equal st_geomfromtext st_geometryfromtext st_geomcollfromtext st_geomcollfromtxt " +
-		"st_geometrycollectionfromtext",
+		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr",
 	4:  "substring substr mid reverse locate field elt",
 	16: "find_in_set substring_index",
 	24: "json_array json_object json_array_append json_array_insert json_contains json_contains_path json_depth json_extract json_insert json_keys json_length " +

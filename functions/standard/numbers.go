@@ -71,7 +71,9 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 	var wrap func(x sql.Expression) sql.Expression
 	wrap = func(x sql.Expression) sql.Expression {
 		_, done := x.(*checked)
-		if t, ok := x.(expression.Tuple); ok {
+		if l, ok := x.(*expression.Literal); ok && tooLongForOne(ctx, l.Value()) == nil {
+			return x // which functions look at before they run
+		} else if t, ok := x.(expression.Tuple); ok {
 			t = slices.Clone(t)
 			for i := range t {
 				t[i] = wrap(t[i])
