@@ -1,7 +1,9 @@
 package accounting
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"scrim/accounting/budget"
@@ -135,4 +137,43 @@ func (l *Ledger) CountAsSpent(ctx context.Context, by, reason string) error {
 	r := &record.Record{Kind: record.Charge, Principal: by, Statement: budget.Clip(reason), Weighed: make(chan struct{}), Charges: merge(charges)}
 	close(r.Weighed)
 	return l.record(ctx, r)
+}
+
+// Renewed returns the last charge for what record first has paid for: that one, or a renewal.
+// ErrArchived says that the ledger's file does not have it.
+func (l *Ledger) Renewed(ctx context.Context, first uint64) (Entry, error) {
+	f := Filter{Digest: fmt.Sprint(renewal, first), Kinds: []EntryKind{ChargeEntry}, Descending: true, Limit: 1}
+	list, err := l.Entries(ctx, f)
+	if err == nil && len(list) == 0 {
+		f.Digest, f.AfterID, f.BeforeID = "", first-1, first+1
+		list, err = l.Entries(ctx, f)
+	}
+	if len(list) == 0 {
+		return Entry{}, cmp.Or(err, ErrArchived)
+	}
+	return list[0], err
+}
+
+// Renew makes the charge of record first again, for a further part of what it has paid for, as
+// Reserve does: for the same principal and roles, in the windows that began after the last charge,
+// Renewed; in all windows on an account of which a budget was reset since. Where it would count in
+// none nothing is charged, and the receipt is zero.
+func (l *Ledger) Renew(ctx context.Context, first uint64) (Receipt, error) {
+	last, err := l.Renewed(ctx, first)
+	resets, e := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
+	if err = cmp.Or(err, e); err != nil {
+		return Receipt{}, err
+	}
+	r := &record.Record{
+		Kind: record.Charge, Principal: last.Principal, Weighed: make(chan struct{}), Statement: last.Statement,
+		Digest: fmt.Sprint(renewal, first), Mechanisms: last.Mechanisms, Roles: roleHolders(last.Roles),
+	}
+	for _, c := range last.Charges {
+		b := merge([]Charge{c.Charge})[0]
+		if !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
+			b.Since = last.Day
+		}
+		r.Charges = append(r.Charges, b)
+	}
+	return l.grant(ctx, r)
 }

@@ -54,7 +54,7 @@ type EntryCharge struct {
 	Left []record.Left // of every budget that capped it
 }
 
-// CountsAfter is the day after which the windows began that a renewal counts in; "" for all windows.
+// CountsAfter is the day after which the windows began that a renewal counts in; "" for all.
 func (c *EntryCharge) CountsAfter() string {
 	if c.Since == 0 {
 		return ""

@@ -116,8 +116,8 @@ func TestRenewalsCountOnceInEachWindow(t *testing.T) {
 	}
 }
 
-// TestRenewalsFitOrAreRefused: three releases in parts that fill a budget of a month nearly, begun in
-// three months, do not all go on in one; the refusal changes nothing, and in the next month the
+// TestRenewalsFitOrAreRefused: three releases in parts that fill a budget of a month nearly, begun
+// in three months, do not all go on in one; the refusal changes nothing, and in the next month the
 // other goes on. Without renewals all three do.
 func TestRenewalsFitOrAreRefused(t *testing.T) {
 	k := newClock("2126-01-05 12:00:00")

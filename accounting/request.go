@@ -91,6 +91,9 @@ func (r *Request) check() error {
 	return nil
 }
 
+// renewal begins the digest of a renewal; behind it stands the record of the first charge.
+const renewal = "renews "
+
 // unique returns the names in order, each once.
 func unique(names []string) []string {
 	s := slices.Clone(names)

@@ -1,7 +1,6 @@
 package accounting
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,48 +54,6 @@ func (l *Ledger) grant(ctx context.Context, r *record.Record) (Receipt, error) {
 		return Receipt{}, err
 	}
 	return receipt, nil
-}
-
-// renewal begins the digest of a renewal; behind it stands the record of the first charge.
-const renewal = "renews "
-
-// Renewed returns the last charge for what record first has paid for: that one, or a renewal.
-// ErrArchived says that the ledger's file does not have it.
-func (l *Ledger) Renewed(ctx context.Context, first uint64) (Entry, error) {
-	f := Filter{Digest: fmt.Sprint(renewal, first), Kinds: []EntryKind{ChargeEntry}, Descending: true, Limit: 1}
-	list, err := l.Entries(ctx, f)
-	if err == nil && len(list) == 0 {
-		f.Digest, f.AfterID, f.BeforeID = "", first-1, first+1
-		list, err = l.Entries(ctx, f)
-	}
-	if len(list) == 0 {
-		return Entry{}, cmp.Or(err, ErrArchived)
-	}
-	return list[0], err
-}
-
-// Renew makes the charge of record first again, for a further part of what it has paid for, as
-// Reserve does: for the same principal and roles, in the windows that began after the last charge,
-// Renewed; in all windows on an account of which a budget was reset since. Where it would count in
-// none nothing is charged, and the receipt is zero.
-func (l *Ledger) Renew(ctx context.Context, first uint64) (Receipt, error) {
-	last, err := l.Renewed(ctx, first)
-	resets, e := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
-	if err = cmp.Or(err, e); err != nil {
-		return Receipt{}, err
-	}
-	r := &record.Record{
-		Kind: record.Charge, Principal: last.Principal, Weighed: make(chan struct{}), Statement: last.Statement,
-		Digest: fmt.Sprint(renewal, first), Mechanisms: last.Mechanisms, Roles: roleHolders(last.Roles),
-	}
-	for _, c := range last.Charges {
-		b := merge([]Charge{c.Charge})[0]
-		if !slices.ContainsFunc(resets, func(e Entry) bool { return e.Budget.Account == c.Account && e.Budget.Entity == c.Entity }) {
-			b.Since = last.Day
-		}
-		r.Charges = append(r.Charges, b)
-	}
-	return l.grant(ctx, r)
 }
 
 // book puts a charge through the filter and queues its record.
@@ -172,8 +129,8 @@ func admit(s *state.State, i int, r *record.Record) error {
 	return test(s, i, r, s.Own(c.Account, c.Entity, r.Principal), r.Principal, record.Own)
 }
 
-// test tests a charge against one budget, if there is one and the charge counts in its window, which
-// caps what who spends: it has to fit beside what is spent on each of its blocks.
+// test tests a charge against one budget, which caps what who spends, where there is one and the
+// charge counts in its window: it has to fit beside what is spent on each of its blocks.
 func test(s *state.State, i int, r *record.Record, b *budget.Budget, who, scope string) error {
 	c := &r.Charges[i]
 	if b == nil || !budget.StartsOf(r.Day).Hold(r.Day, c.Since)[b.Window.Index()] {

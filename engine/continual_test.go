@@ -593,10 +593,10 @@ func (c *client) spentOn(account string) map[string]float64 {
 	return out
 }
 
-// TestSeriesOfSeveralWindows: three series of nearly all of a month's budget, over the same days, are
-// made in three months; in the third, only the one that was made then is released. The refusal says
-// what to do, costs nothing, and the days come in the next month, for one charge; no month has more
-// than its budget.
+// TestSeriesOfSeveralWindows: three series of nearly all of a month's budget, over the same days,
+// are made in three months; in the third, only the one that was made then is released. The refusal
+// says what to do, costs nothing, and the days come in the next month, for one charge; no month has
+// more than its budget.
 func TestSeriesOfSeveralWindows(t *testing.T) {
 	set, clock := ledgerClock("2126-01-05 12:00:00")
 	i := start(t, "", clock)
@@ -713,8 +713,8 @@ func TestSeriesIsChargedByWindow(t *testing.T) {
 	}
 }
 
-// TestSeriesOfAnArchivedCharge: where the record of the last charge is in an archive nobody knows in
-// which windows it counts, and the series says so.
+// TestSeriesOfAnArchivedCharge: where the record of the last charge is in an archive nobody knows
+// in which windows it counts, and the series says so.
 func TestSeriesOfAnArchivedCharge(t *testing.T) {
 	i := start(t, "")
 	root := i.root()

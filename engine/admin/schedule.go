@@ -171,8 +171,8 @@ func (a *Admin) scheduledCharges(ctx *sql.Context) ([]scheduledCharge, error) {
 	return out, err
 }
 
-// scheduledOn is how many refreshes are due of views that a budget caps before its window ends, with
-// one of each series that does not count in it yet, and their ρ in all; nothing for one that is never refilled.
+// scheduledOn is how many refreshes are due of views that a budget caps before its window ends, and
+// series that do not count in it yet, and their ρ in all; nothing for one that is never refilled.
 func scheduledOn(b accounting.BudgetStatus, list []scheduledCharge) (refreshes, rho any) {
 	if b.WindowEnd.IsZero() {
 		return nil, nil

@@ -144,9 +144,9 @@ func (x *Executor) Prepaid(receipt accounting.Receipt, err error) {
 	x.Account.Finish(receipt, outcome(err))
 }
 
-// Continue releases a part of a statement that a charge of Prepay has paid for, and makes the charge
-// again where it does not count in a window of now. release is handed a function that tells
-// whether the tables are still defined as the plan took them, and has to call it when it has read
+// Continue releases a part of a statement that a charge of Prepay has paid for, and makes that
+// again where it does not count in a window of now. release is handed a function that tells whether
+// the tables are still defined as the plan took them, and has to call it when it has read
 // them and before it keeps anything. It keeps all of the part or nothing. An error of it, and a
 // panic, are told as one fixed text. It is for DBAs to call, who may read the rows: it runs beside
 // other statements, and for want of memory it may fail as these do.
