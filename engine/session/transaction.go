@@ -122,6 +122,11 @@ func (c *counted) Append(ctx context.Context, table store.TableRef, columns []st
 	return c.Session.Append(ctx, table, columns, rows)
 }
 
+func (c *counted) Change(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
+	c.writes++
+	return c.Session.Change(ctx, table, columns, rows)
+}
+
 // written is how much the session has written so far.
 func (s *Session) written() int {
 	s.mu.Lock()

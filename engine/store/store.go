@@ -87,6 +87,9 @@ type Session interface {
 	// Append inserts rows (Go values by column, in the order of columns) through the store's fast
 	// path, in the same transaction discipline as Write.
 	Append(ctx context.Context, table TableRef, columns []string, rows [][]any) error
+	// Change is Append of columns of rows that are there: the first column is rowid, the store's
+	// number of a row in the transaction.
+	Change(ctx context.Context, table TableRef, columns []string, rows [][]any) error
 	// Query runs one generated SELECT and returns rows as Go values. The rows stay readable while
 	// other statements run on the session.
 	Query(ctx context.Context, sql string, args ...any) (Rows, error)
@@ -153,12 +156,13 @@ type Snapshot interface {
 	// Keep makes a table of the server's own values: int64 for ScanInt64, float64 for ScanFloat64,
 	// string for ScanText, nil for NULL.
 	Keep(ctx context.Context, columns []string, types []ScanType, rows [][]any) (table string, err error)
-	// Alone lets the snapshot begin again after a failure that is Crowded, with the store to itself:
-	// it waits until no other statement runs, and from then on the others wait until it is closed.
-	// Its statements run on one thread. So what they need of memory follows from themselves and from
-	// nothing that happens beside them. It shows the same state of the store's tables, the same
-	// files and the same copies as before, whatever has been written since: who writes does not see
-	// in an answer that there was a failure. A table whose copy failed is copied anew. Once only.
+	// Alone lets the snapshot begin again after a failure that is Crowded, with the store to
+	// itself: it waits until no other statement runs, and from then on the others wait until it is
+	// closed. Its statements run on one thread. So what they need of memory follows from
+	// themselves and from nothing that happens beside them. It shows the same state of the store's
+	// tables, the same files and the same copies as before, whatever has been written since: who
+	// writes does not see in an answer that there was a failure. A table whose copy failed is
+	// copied anew. Once only.
 	Alone(ctx context.Context) error
 	Close() error
 }

@@ -54,21 +54,34 @@ func (r *remove) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	if err := r.table.checkChange(ctx); err != nil {
 		return nil, err
 	}
-	s, err := SessionOf(ctx)
+	var n int64
+	err := r.table.atOnce(ctx, func(s store.Session) error {
+		b := lower.Binder{Raise: true}
+		where, err := r.condition(ctx, &b)
+		if err != nil {
+			return err
+		}
+		ref := r.table.def.Ref
+		n, err = s.Write(ctx, []store.TableRef{ref}, "DELETE FROM "+quote(ref)+" WHERE "+where, b.Args()...)
+		return classify(err, &ref)
+	})
 	if err != nil {
 		return nil, err
-	}
-	var b lower.Binder
-	where, err := r.condition(ctx, &b)
-	if err != nil {
-		return nil, err
-	}
-	ref := r.table.def.Ref
-	n, err := s.Write(ctx, []store.TableRef{ref}, "DELETE FROM "+quote(ref)+" WHERE "+where, b.Args()...)
-	if err != nil {
-		return nil, classify(err, &ref)
 	}
 	return okResult(n, nil), nil
+}
+
+// atOnce runs f in the client's transaction, or in one of its own.
+func (t *Table) atOnce(ctx *sql.Context, f func(store.Session) error) error {
+	e := &editor{t: t}
+	s, err := e.begin(ctx)
+	if err == nil {
+		err = f(s)
+	}
+	if err != nil {
+		return e.undo(ctx, err)
+	}
+	return e.StatementComplete(ctx)
 }
 
 // leaf is what the package's statement nodes have in common: they have no children and return an

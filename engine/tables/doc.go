@@ -37,6 +37,12 @@
 // written as the client's text without a value in between (text.go). Access is asked as always;
 // private answers do not come this way, because their rows are not the store's.
 //
+// # A write changes the rows that a SELECT finds
+//
+// The store evaluates the conditions and values of an UPDATE or DELETE that package lower
+// translates, and go-mysql-server all others, as it is with a SELECT. What has no place in its
+// column is an error, and the statement changes nothing.
+//
 // # Where MySQL's behaviour is not reached
 //
 // Names of tables, databases and columns are folded to lower case. Text has one collation, by its

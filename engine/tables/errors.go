@@ -2,16 +2,12 @@ package tables
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
 )
-
-// tooLong is what a generated assignment raises for a text that its column does not hold.
-const tooLong = "Data too long for a column"
 
 // conditions are MySQL's conditions for the store's kinds of failure.
 var conditions = map[store.Kind]struct {
@@ -44,11 +40,8 @@ func classify(err error, ref *store.TableRef) error {
 		return err
 	}
 	text := c.text
-	switch {
-	case e.Kind == store.NotNull && e.Column != "":
+	if e.Kind == store.NotNull && e.Column != "" {
 		text = "Column '" + e.Column + "' cannot be null"
-	case e.Kind == store.BadValue && strings.Contains(e.Driver, tooLong):
-		c.code, c.state, text = mysql.ERDataTooLong, mysql.SSDataTooLong, tooLong
 	}
 	if ref != nil {
 		text += " (table " + ref.String() + ")"

@@ -166,13 +166,13 @@ func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, e
 	return t.p.guarded(ctx, []store.TableRef{t.def.Ref}, newRows(t.selectSQL(t.ordinals), nil, t.Schema(ctx)))
 }
 
-// selectSQL returns a SELECT of the columns with the given ordinals.
-func (t *Table) selectSQL(ordinals []int) string {
+// selectSQL returns a SELECT of the columns with the given ordinals, and of more.
+func (t *Table) selectSQL(ordinals []int, more ...string) string {
 	list := make([]string, len(ordinals))
 	for i, o := range ordinals {
 		list[i] = readSQL(t.def.Columns[o])
 	}
-	if len(list) == 0 {
+	if list = append(list, more...); len(list) == 0 {
 		list = []string{"1"}
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + quote(t.def.Ref)

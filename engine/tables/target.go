@@ -1,14 +1,21 @@
 package tables
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/engine/store"
+	"scrim/internal/quota"
+	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
@@ -43,7 +50,9 @@ func targetOf(ctx *sql.Context, verb string, n sql.Node) (*target, error) {
 			if !ok {
 				return nil, nil
 			}
-			t.table = table
+			if t.table = table; table.schema.IndexOfColName("rowid") >= 0 {
+				return nil, unsupported("Rename the column with ALTER TABLE … RENAME COLUMN.", "%s of a table with a column named rowid is not supported.", verb)
+			}
 			return &t, t.checkExpressions(ctx, verb)
 		default:
 			if !readsStored(ctx, n) {
@@ -94,10 +103,104 @@ func refuseSubqueries(ctx *sql.Context, verb string, list []sql.Expression) erro
 	return nil
 }
 
-// condition returns the generated condition that the rows meet, "TRUE" for all rows.
+// condition returns the generated condition that the rows meet, "TRUE" for all rows. As those of a
+// SELECT, the store finds them where it evaluates as MySQL does, and go-mysql-server where not:
+// then the condition has their numbers in the store, which hold until the end of the transaction.
 func (t *target) condition(ctx *sql.Context, b *lower.Binder) (string, error) {
+	where, err := t.translated(ctx, b)
+	if r, ok := refuse.As(err); !ok || r.Code != refuse.Expression {
+		return where, err
+	}
+	*b = lower.Binder{Raise: true}
+	it, err := t.evaluated(ctx, plan.NewResolvedTable(t.table.numbered(), nil, nil))
+	if err != nil {
+		return "", err
+	}
+	ids := []byte("[")
+	err = each(ctx, it, func(row sql.Row) error {
+		ids = append(strconv.AppendInt(ids, row[len(row)-1].(int64), 10), ',')
+		return quota.Of(ctx).Take(24)
+	})
+	return "rowid IN (SELECT unnest(CAST(" + b.Bind(strings.TrimSuffix(string(ids), ",")+"]") + " AS BIGINT[])))", err
+}
+
+// numbered is the table with the store's number of each row as its last column.
+func (t *Table) numbered() *Table {
+	n := *t
+	n.def.Columns = append(slices.Clone(t.def.Columns), store.Column{Name: "rowid", Type: "BIGINT"})
+	n.schema = append(slices.Clone(t.schema), &sql.Column{Name: "rowid", Type: types.Int64})
+	n.ordinals = every(len(n.schema))
+	return &n
+}
+
+// each hands over rows one by one.
+func each(ctx *sql.Context, it sql.RowIter, f func(sql.Row) error) error {
+	defer it.Close(ctx)
+	for {
+		row, err := it.Next(ctx)
+		if isEOF(err) {
+			return nil
+		}
+		if err == nil {
+			err = f(row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// evaluation are the rules that rewrite the conditions of a SELECT before go-mysql-server evaluates
+// them, which for some types changes what they say.
+var evaluation = []string{"simplifyFilters", "pushNotFilters", "applyHashIn"}
+
+// evaluated has go-mysql-server find the rows of the table n.
+func (t *target) evaluated(ctx *sql.Context, n sql.Node) (it sql.RowIter, err error) {
+	for _, e := range t.where {
+		n = plan.NewFilter(ctx, t.indexed(ctx, e), n)
+	}
+	if len(t.order) > 0 {
+		by := t.order.ToExpressions()
+		for i, e := range by {
+			by[i] = t.indexed(ctx, e)
+		}
+		n = plan.NewSort(t.order.FromExpressions(ctx, by...), n)
+	}
+	if t.limit != nil {
+		n = plan.NewLimit(t.limit, n)
+	}
+	flags := new(sql.QueryFlags)
+	flags.Set(sql.QFlgNotExpr)
+	for _, r := range slices.Concat(analyzer.OnceBeforeDefault, analyzer.OnceAfterDefault) {
+		if err == nil && slices.Contains(evaluation, r.Id.String()) {
+			n, _, err = r.Apply(ctx, nil, n, nil, analyzer.DefaultRuleSelector, flags)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rowexec.NewBuilder(nil, sql.EngineOverrides{}).Build(ctx, n, nil)
+}
+
+// indexed makes an expression's columns those of the table by their place.
+func (t *target) indexed(ctx *sql.Context, e sql.Expression) sql.Expression {
+	e, _, _ = transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		if f, ok := e.(*expression.GetField); ok {
+			return f.WithIndex(t.table.schema.IndexOfColName(f.Name())), transform.NewTree, nil
+		}
+		return e, transform.SameTree, nil
+	})
+	return e
+}
+
+// translated is the condition in the store's SQL. The error is a refusal of code Expression where
+// the store would answer otherwise than MySQL.
+func (t *target) translated(ctx *sql.Context, b *lower.Binder) (string, error) {
 	parts := make([]string, 0, len(t.where))
 	for _, e := range t.where {
+		if lower.MayExceed(ctx, e) {
+			return "", refuse.New(refuse.Expression, "A text may be too long.")
+		}
 		p, err := lower.LowerPredicate(ctx, e, b, t.columns(nil))
 		if err != nil {
 			return "", err
@@ -126,7 +229,7 @@ func (t *target) limited(ctx *sql.Context, b *lower.Binder, all string) (string,
 		if f.Order == sql.Descending {
 			direction = " DESC NULLS LAST"
 		}
-		order = append(order, e.SQL+direction)
+		order = append(order, lower.Ordered(e).SQL+direction)
 	}
 	v, err := t.limit.Eval(ctx, nil)
 	if err != nil {
@@ -143,17 +246,15 @@ func (t *target) limited(ctx *sql.Context, b *lower.Binder, all string) (string,
 	return q + " LIMIT CAST(" + b.Bind(n) + " AS BIGINT))", nil
 }
 
-// columns resolves the table's columns, those that were assigned before to what was assigned.
-func (t *target) columns(assigned map[int]lower.Expr) lower.Columns {
+// columns resolves the table's columns but for those that have been assigned.
+func (t *target) columns(assigned []int) lower.Columns {
 	return func(f *expression.GetField) (lower.Expr, bool) {
 		i := t.table.schema.IndexOfColName(f.Name())
-		if i < 0 {
+		if i < 0 || slices.Contains(assigned, i) {
 			return lower.Expr{}, false
 		}
-		if e, ok := assigned[i]; ok {
-			return e, true
-		}
 		c := t.table.def.Columns[i]
-		return lower.ReadColumn(sqltext.StoreName(c.Name), c.Type), true
+		x := lower.Typed(lower.ReadColumn(sqltext.StoreName(c.Name), c.Type), t.table.schema[i].Type)
+		return x, x.Type.Kind != lower.Null
 	}
 }

@@ -1,7 +1,8 @@
 package tables
 
 import (
-	"strings"
+	"reflect"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -10,22 +11,23 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
-	"scrim/internal/sqltext"
+	"scrim/internal/quota"
 	"scrim/planner/lower"
 )
 
-// update is an UPDATE that runs as one statement in the store.
+// update is an UPDATE with the rows and the values of a SELECT.
 type update struct {
 	leaf
 	*target
 	set []assignment
 }
 
-// assignment is one column = value, or = DEFAULT.
+// assignment is one column = value; a nil value is NULL.
 type assignment struct {
 	column  int
 	value   sql.Expression
 	derived bool // by ON UPDATE: made when another column changes
+	last    bool // of those to the column
 }
 
 var _ sql.ExecSourceRel = (*update)(nil)
@@ -65,7 +67,18 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 		if isVector(t.table.def.Columns[column]) {
 			value = jsonOf(value)
 		}
-		u.set = append(u.set, assignment{column: column, value: value, derived: i >= explicit})
+		if w, ok := value.(*expression.Wrapper); ok { // column = DEFAULT
+			value, _ = w.Unwrap().(sql.Expression)
+		}
+		if d, ok := value.(*sql.ColumnDefaultValue); ok && (d == nil || d.Expr == nil) {
+			value = nil
+		} else if value != nil {
+			value = t.indexed(ctx, value)
+		}
+		u.set = append(u.set, assignment{column: column, value: value, derived: i >= explicit, last: true})
+		for j := range u.set[:i] {
+			u.set[j].last = u.set[j].last && u.set[j].column != column
+		}
 	}
 	return u, nil
 }
@@ -80,144 +93,104 @@ func (u *update) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	if err := u.table.checkChange(ctx); err != nil {
 		return nil, err
 	}
-	s, err := SessionOf(ctx)
+	var matched int
+	var changed [][]any
+	err := u.table.atOnce(ctx, func(s store.Session) error {
+		b := lower.Binder{Raise: true}
+		where, err := u.condition(ctx, &b)
+		if err != nil {
+			return err
+		}
+		q, schema, at := u.values(ctx, &b)
+		err = each(ctx, newRows(q+" WHERE "+where, b.Args(), schema), func(row sql.Row) error {
+			matched++
+			tuple, err := u.assigned(ctx, row, at)
+			if err != nil || tuple == nil {
+				return err
+			}
+			changed = append(changed, tuple)
+			return quota.Of(ctx).Take(quota.Row(tuple))
+		})
+		columns := []string{"rowid"}
+		for _, a := range u.set {
+			if a.last {
+				columns = append(columns, u.table.def.Columns[a.column].Name)
+			}
+		}
+		if err == nil {
+			err = s.Change(ctx, u.table.def.Ref, columns, changed)
+		}
+		return classify(err, &u.table.def.Ref)
+	})
 	if err != nil {
 		return nil, err
 	}
-	var b lower.Binder
-	list, differs, err := u.assignments(ctx, &b)
-	if err != nil {
-		return nil, err
-	}
-	where, err := u.condition(ctx, &b)
-	if err != nil {
-		return nil, err
-	}
-	matched, err := u.matched(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ref := u.table.def.Ref
-	changed, err := s.Write(ctx, []store.TableRef{ref},
-		"UPDATE "+quote(ref)+" SET "+strings.Join(list, ", ")+" WHERE ("+where+") AND ("+strings.Join(differs, " OR ")+")", b.Args()...)
-	if err != nil {
-		return nil, classify(err, &ref)
-	}
-	affected := changed
+	affected := len(changed)
 	if ctx.Client().Capabilities&mysql.CapabilityClientFoundRows != 0 {
 		affected = matched
 	}
-	return okResult(affected, plan.UpdateInfo{Matched: int(matched), Updated: int(changed)}), nil
+	return okResult(int64(affected), plan.UpdateInfo{Matched: matched, Updated: len(changed)}), nil
 }
 
-// matched counts the rows that the WHERE is about; MySQL reports them beside those that changed.
-func (u *update) matched(ctx *sql.Context) (int64, error) {
-	var b lower.Binder
-	where, err := u.condition(ctx, &b)
-	if err != nil {
-		return 0, err
+// values is a SELECT of the table's columns, of the rows' numbers, and of the values that
+// translate, by their assignments at the places returned. A text column gets text from the store.
+func (u *update) values(ctx *sql.Context, b *lower.Binder) (q string, schema sql.Schema, at map[int]int) {
+	numbered, more, assigned := u.table.numbered(), []string(nil), []int(nil)
+	schema, at = numbered.schema, map[int]int{}
+	for i, a := range u.set {
+		if _, constant := a.value.(*expression.Literal); a.value != nil && !constant && !lower.MayExceed(ctx, a.value) {
+			x, err := lower.Lower(ctx, a.value, b, u.columns(assigned))
+			if k := x.Type.Kind; types.IsText(u.table.schema[a.column].Type) && k != lower.Time && k != lower.JSON && k != lower.Array && k != lower.Bytes {
+				x = lower.Convert(x, lower.Type{Kind: lower.String})
+			}
+			t, errType := x.Type.SQLType()
+			if err == nil && errType == nil {
+				at[i], schema, more = len(schema), append(schema, &sql.Column{Type: t}), append(more, x.SQL)
+			}
+		}
+		assigned = append(assigned, a.column)
 	}
-	it := newRows("SELECT count(*) FROM "+quote(u.table.def.Ref)+" WHERE "+where, b.Args(), sql.Schema{{Type: types.Int64}})
-	defer it.Close(ctx)
-	row, err := it.Next(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return row[0].(int64), nil
+	return numbered.selectSQL(numbered.ordinals, more...), schema, at
 }
 
-// assignments returns the list after SET, and for each column the condition that its value changes.
-// As in MySQL an assignment sees the values of those before it.
-func (u *update) assignments(ctx *sql.Context, b *lower.Binder) (list, differs []string, err error) {
-	assigned := map[int]lower.Expr{}
-	byColumn := map[int]string{}
-	derived := map[int]bool{}
-	var order []int
-	for _, a := range u.set {
-		value, err := u.value(ctx, b, a, assigned)
+// assigned returns the store's number of a row and what is written into the column of each
+// assignment, nil where no value changes. As in MySQL an assignment sees the values of those before
+// it.
+func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int) ([]any, error) {
+	now, tuple, differs := slices.Clone(row), []any{row[len(u.table.schema)]}, false
+	for i, a := range u.set {
+		typ, column := u.table.schema[a.column].Type, u.table.def.Columns[a.column]
+		var v, was, written any
+		var err error
+		if n, ok := at[i]; ok {
+			v = row[n]
+		} else if a.value != nil {
+			v, err = a.value.Eval(ctx, now)
+		}
+		if err == nil {
+			now[a.column], err = strict(ctx, v, typ, column.Name)
+		}
+		if err == nil {
+			written, err = writeValue(ctx, now[a.column], typ, column)
+		}
+		if err == nil {
+			was, err = writeValue(ctx, row[a.column], typ, column)
+		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if _, again := byColumn[a.column]; !again {
-			order = append(order, a.column)
+		if !a.last {
+			continue
 		}
-		byColumn[a.column], derived[a.column] = value, a.derived
-		assigned[a.column] = lower.ReadColumn("("+value+")", u.table.def.Columns[a.column].Type)
+		tuple, differs = append(tuple, written), differs || !a.derived && !reflect.DeepEqual(was, written)
 	}
-	for _, i := range order {
-		name := sqltext.StoreName(u.table.def.Columns[i].Name)
-		list = append(list, name+" = "+byColumn[i])
-		if !derived[i] {
-			differs = append(differs, name+" IS DISTINCT FROM "+byColumn[i])
-		}
+	if !differs {
+		return nil, nil
 	}
-	return list, differs, nil
+	return tuple, nil
 }
 
-// value returns the generated value of one assignment in the column's store type. A value that does
-// not fit makes the statement fail, as in MySQL's strict mode.
-func (u *update) value(ctx *sql.Context, b *lower.Binder, a assignment, assigned map[int]lower.Expr) (string, error) {
-	column, typ := u.table.def.Columns[a.column], u.table.schema[a.column].Type
-	given := a.value
-	if w, ok := a.value.(*expression.Wrapper); ok { // column = DEFAULT
-		if given = w.Unwrap(); given == nil {
-			given = (*sql.ColumnDefaultValue)(nil)
-		}
-	}
-	if d, ok := given.(*sql.ColumnDefaultValue); ok {
-		return u.defaultValue(ctx, b, a.column, d)
-	}
-	if l, ok := a.value.(*expression.Literal); ok {
-		v, err := strict(ctx, l.Value(), typ, column.Name)
-		if err != nil {
-			return "", err
-		}
-		w, err := writeValue(ctx, v, typ, column)
-		if err != nil {
-			return "", err
-		}
-		return u.table.bind(b, a.column, w), nil
-	}
-	e, err := lower.Lower(ctx, a.value, b, u.columns(assigned))
-	if err != nil {
-		return "", err
-	}
-	text := e.SQL
-	if s, ok := typ.(sql.StringType); ok && e.Type.Kind == lower.String && column.Type == "VARCHAR" {
-		limit := b.Bind(s.MaxCharacterLength())
-		text = "CASE WHEN length(" + text + ") > CAST(" + limit + " AS BIGINT) THEN error('" + tooLong + "') ELSE " + text + " END"
-	}
-	if s, ok := typ.(sql.EnumType); ok {
-		list := make([]string, len(s.Values()))
-		for i, v := range s.Values() {
-			list[i] = b.Bind(v)
-		}
-		text = "CAST(" + text + " AS VARCHAR)"
-		text = "CASE WHEN " + text + " NOT IN (" + strings.Join(list, ", ") + ") THEN error('" + tooLong + "') ELSE " + text + " END"
-	}
-	if column.Type == "BLOB" && e.Type.Kind == lower.String {
-		return "encode(" + text + ")", nil
-	}
-	return "CAST(" + text + " AS " + column.Type + ")", nil
-}
-
-// defaultValue is the value of column = DEFAULT.
-func (u *update) defaultValue(ctx *sql.Context, b *lower.Binder, column int, d *sql.ColumnDefaultValue) (string, error) {
-	if d == nil || d.Expr == nil {
-		return "CAST(NULL AS " + u.table.def.Columns[column].Type + ")", nil
-	}
-	v, err := d.Eval(ctx, nil)
-	if err != nil {
-		return "", err
-	}
-	w, err := writeValue(ctx, v, u.table.schema[column].Type, u.table.def.Columns[column])
-	if err != nil {
-		return "", err
-	}
-	return u.table.bind(b, column, w), nil
-}
-
-// strict converts a constant to a column's type, and fails where MySQL's strict mode does, with
+// strict converts a value to a column's type, and fails where MySQL's strict mode does, with
 // MySQL's numbers.
 func strict(ctx *sql.Context, v any, t sql.Type, column string) (any, error) {
 	if v == nil {

@@ -187,6 +187,9 @@ func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 		if err := s.Writer.NoSubquery(e); err != nil {
 			return nil, err
 		}
+		if x, err := lower.Lower(s.ctx, e, new(lower.Binder), r.Resolve); err == nil && x.Type.Members == "" && (types.IsEnum(k.Type) || types.IsSet(k.Type)) {
+			return nil, rule.Deny(rule.Argument, refuse.Shape, "Apply the function to CAST(… AS CHAR).", "The group key %s is a text, and has the type of the ENUM or SET that it is made of.", e)
+		}
 		if o := r.Origin(s.ctx, e); o != nil {
 			find := s.imageOf
 			if s.Days != nil && len(exprs) == 1 {

@@ -124,8 +124,12 @@ func (l *lowerer) guarded(op string, x, y Expr, digits, scale int) Expr {
 	limit := fmt.Sprintf("CAST('0.999999e%d' AS DOUBLE)", digits)
 	s := l.let(x.SQL, func(a string) string {
 		return l.let(y.SQL, func(b string) string {
+			beyond := ""
+			if l.raises() {
+				beyond = " WHEN " + a + " IS NOT NULL AND " + b + " IS NOT NULL THEN error('a DECIMAL value is out of range')"
+			}
 			return "(CASE WHEN abs(CAST(" + a + " AS DOUBLE) " + op + " CAST(" + b + " AS DOUBLE)) < " + limit +
-				" THEN " + a + " " + op + " " + b + " END)"
+				" THEN " + a + " " + op + " " + b + beyond + " END)"
 		})
 	})
 	return decimal(s, maxPrecision, scale, true)
@@ -165,7 +169,10 @@ func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 		return integer(-*x.number), nil
 	}
 	if x.Type.Kind == UInt {
-		return maybe(Int, "TRY_CAST((- CAST("+x.SQL+" AS HUGEINT)) AS BIGINT)"), nil
+		return maybe(Int, l.narrowed("(- CAST("+x.SQL+" AS HUGEINT))", "BIGINT")), nil
+	}
+	if l.raises() {
+		return l.integers("-", integer(0), x), nil
 	}
 	return maybe(Int, l.let(x.SQL, negated)), nil
 }

@@ -15,7 +15,7 @@ import (
 func (l *lowerer) scalar(e sql.Expression, what string) (Expr, error) {
 	x, err := l.expr(e)
 	if err == nil && !scalar(x.Type.Kind) {
-		return Expr{}, refuse.New(refuse.Expression, "%s of a JSON, TIME or vector value is not allowed on protected rows.", what)
+		return Expr{}, refuse.New(refuse.Expression, "%s of a JSON, TIME, binary or vector value is not allowed on protected rows.", what)
 	}
 	return x, err
 }
@@ -142,15 +142,29 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 		return x, y
 	case a == b && a != Decimal:
 		return x, y
+	case a == Bytes || b == Bytes:
+		return l.toBytes(x), l.toBytes(y)
 	case temporal(a) && temporal(b):
 		return l.toDatetime(x), l.toDatetime(y)
 	case temporal(a) && (b == String || b == Int || b == UInt):
-		return l.alike(x, l.toDatetime(y))
+		return l.alike(x, l.moment(y))
 	case temporal(b) && (a == String || a == Int || a == UInt):
-		y, x = l.alike(y, l.toDatetime(x))
+		y, x = l.alike(y, l.moment(x))
 		return x, y
 	}
 	return l.sameNumbers(x, y)
+}
+
+// toBytes reads a text beside a binary value, which compares by its bytes.
+func (l *lowerer) toBytes(x Expr) Expr {
+	switch x.Type.Kind {
+	case Bytes:
+		return x
+	case String:
+		return of(Bytes, "encode("+x.SQL+")", x)
+	}
+	l.refuse("A binary value is compared with texts and binary values only, on protected rows.")
+	return x
 }
 
 // Alike brings two values that were lowered apart to one type, as a comparison of them does, so
@@ -160,7 +174,7 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 func Alike(x, y Expr) (a, b Expr, ok bool) {
 	exact := func(k Kind) bool { return k == Int || k == Decimal }
 	switch k := x.Type.Kind; {
-	case k == Null || k == JSON || k == Array || k == Time:
+	case k == Null || k == JSON || k == Array || k == Time || k == Bytes:
 		return x, y, false
 	case k != y.Type.Kind && !(exact(k) && exact(y.Type.Kind)):
 		return x, y, false

@@ -1,6 +1,9 @@
 package lower
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // control is the functions that choose among their arguments.
 var control = []entry{
@@ -66,9 +69,11 @@ var control = []entry{
 		s := l.let(n.SQL, func(r string) string {
 			out := "CASE"
 			for i, y := range c.args[1:] {
-				if v, ok := l.convert(y, Type{Kind: String}); ok {
-					out += " WHEN " + r + " = " + integer(int64(i+1)).SQL + " THEN " + v.SQL
+				v, ok := l.convert(y, Type{Kind: String})
+				if !ok {
+					l.refused = c.kindRefusal()
 				}
+				out += " WHEN " + r + " = " + integer(int64(i+1)).SQL + " THEN " + v.SQL
 			}
 			return "(" + out + " ELSE NULL END)"
 		})
@@ -109,6 +114,9 @@ func extreme(l *lowerer, c *call) (Expr, error) {
 	for _, x := range args {
 		number = number || numeric(x.Type.Kind)
 		word = word || x.Type.Kind == String
+	}
+	if word && slices.ContainsFunc(args, func(x Expr) bool { return x.Type.Kind == Datetime }) {
+		l.refuse("%s() of a text and a DATETIME is not allowed on protected rows: CAST the text AS DATETIME.", strings.ToUpper(c.name))
 	}
 	if number && word {
 		args = append([]Expr(nil), args...)

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -9,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // The start of a string that MySQL reads as a number, and as an integer.
@@ -31,6 +33,7 @@ func (l *lowerer) convert(x Expr, t Type) (Expr, bool) {
 		return Expr{SQL: "CAST(NULL AS " + t.duckdb() + ")", Type: t, Nullable: true}, true
 	}
 	if x.Type.Kind == t.Kind && t.Kind != Decimal {
+		x.Type.Members, x.Type.Bits = "", false
 		return x, true
 	}
 	if !scalar(x.Type.Kind) {
@@ -58,7 +61,7 @@ func (l *lowerer) convert(x Expr, t Type) (Expr, bool) {
 }
 
 // scalar tells whether a kind takes part in arithmetic, comparison and string functions.
-func scalar(k Kind) bool { return k != JSON && k != Array && k != Time }
+func scalar(k Kind) bool { return k != JSON && k != Array && k != Time && k != Bytes }
 
 func numeric(k Kind) bool {
 	return k == Bool || k == Int || k == UInt || k == Decimal || k == Double
@@ -66,9 +69,35 @@ func numeric(k Kind) bool {
 
 func temporal(k Kind) bool { return k == Date || k == Datetime }
 
+// counted returns an ENUM as the place of its member, 0 for none, and a SET as the sum of 2^i of
+// its members i = 0, 1, …; other values as they are.
+func (l *lowerer) counted(x Expr) Expr {
+	if x.binary {
+		l.refuse("A constant X'…' as a number is not allowed on protected rows: write the number.")
+	}
+	kind, list, ok := strings.Cut(x.Type.Members, "\x00")
+	if !ok {
+		return x
+	}
+	members := strings.Split(list, "\x00")
+	for i, m := range members {
+		if members[i] = sqltext.StoreText(m); kind == "set" {
+			members[i] = fmt.Sprintf("CASE WHEN list_position(string_split(%s, ','), %s) > 0 THEN %d ELSE 0 END", x.SQL, members[i], uint64(1)<<i)
+		}
+	}
+	if kind == "set" {
+		return of(UInt, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST("+strings.Join(members, " + ")+" AS UBIGINT) END)", x)
+	}
+	return of(Int, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST(COALESCE(list_position(["+strings.Join(members, ", ")+"], "+x.SQL+"), 0) AS BIGINT) END)", x)
+}
+
+// Ordered returns what a value is sorted by: an ENUM or SET by its number.
+func Ordered(x Expr) Expr { return new(lowerer).counted(x) }
+
 // toNumber returns x as a number of its natural kind: a Bool as Int, a string as Double, a date as
 // the integer YYYYMMDD and a date with time as YYYYMMDDhhmmss.ffffff.
 func (l *lowerer) toNumber(x Expr) Expr {
+	x = l.counted(x)
 	switch x.Type.Kind {
 	case Bool:
 		y := of(Int, "CAST("+x.SQL+" AS BIGINT)", x)
@@ -95,6 +124,7 @@ func digitsOf(r string) string {
 }
 
 func (l *lowerer) toDouble(x Expr) Expr {
+	x = l.counted(x)
 	switch x.Type.Kind {
 	case Double:
 		return x
@@ -118,6 +148,7 @@ func (l *lowerer) numberText(x Expr, pattern, t string) string {
 
 // toInt rounds half away from zero, doubles half to even, as MySQL does.
 func (l *lowerer) toInt(x Expr) Expr {
+	x = l.counted(x)
 	switch x.Type.Kind {
 	case Int:
 		return x
@@ -136,6 +167,7 @@ func (l *lowerer) toInt(x Expr) Expr {
 
 // toUInt takes a negative integer modulo 2^64, as CAST(x AS UNSIGNED) does.
 func (l *lowerer) toUInt(x Expr) Expr {
+	x = l.counted(x)
 	if x.Type.Kind == UInt {
 		return x
 	}
@@ -156,6 +188,7 @@ func (l *lowerer) toUInt(x Expr) Expr {
 // toDecimal is NULL where MySQL would clamp to the largest value with a warning.
 func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
 	t := Type{Kind: Decimal, Precision: p, Scale: s}
+	x = l.counted(x)
 	switch x.Type.Kind {
 	case Decimal:
 		if x.Type == t {
@@ -198,8 +231,12 @@ func width(x Expr) int {
 // toString writes a Double in the store's shortest form with MySQL's exponent, and a date with time
 // with six digits of fraction where there is a fraction.
 func (l *lowerer) toString(x Expr) Expr {
+	if x.Type.Bits {
+		l.refuse("A BIT value as a text is not allowed on protected rows: use BIT + 0, which is a number.")
+	}
 	switch x.Type.Kind {
 	case String:
+		x.Type.Members = ""
 		return x
 	case Null:
 		return maybe(String, "CAST(NULL AS VARCHAR)")
@@ -248,6 +285,20 @@ func (l *lowerer) toDatetime(x Expr) Expr {
 	return maybe(Datetime, l.let(parsed, func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
 	}))
+}
+
+// moment reads what is compared with a moment. A constant that is none is an error of MySQL's, or
+// less than every moment, by its version.
+func (l *lowerer) moment(x Expr) Expr {
+	if x.number != nil {
+		digits := strconv.FormatInt(*x.number, 10)
+		x = Expr{Type: Type{Kind: String}, text: &digits}
+	}
+	y := l.toDatetime(x)
+	if x.text != nil && strings.HasPrefix(y.SQL, "CAST(NULL") {
+		l.refuse("The constant '%s' is no date: compare dates with constants like '2024-12-31'.", clip(*x.text))
+	}
+	return y
 }
 
 // constantMoment reads a string constant as MySQL does; NULL when it is no date.

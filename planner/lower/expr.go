@@ -23,6 +23,7 @@ const (
 	Time                 // INTERVAL
 	JSON                 // JSON text
 	Array                // DOUBLE[n] or a list
+	Bytes                // BLOB
 )
 
 // Type is the store type of a lowered expression.
@@ -36,6 +37,11 @@ type Type struct {
 	// Quotient, of Decimal: the digits before the point follow from those of the operands, and say
 	// nothing of the values
 	Quotient bool
+	// Of String, for a column of ENUM or SET: "enum" or "set" and the members, between zero bytes.
+	// It is a number by them where MySQL takes a number.
+	Members string
+	// Of UInt: a BIT column, whose text is its bytes instead of its digits.
+	Bits bool
 }
 
 // Expr is a lowered expression: generated SQL that cannot raise on any row.
@@ -51,6 +57,7 @@ type Expr struct {
 	digits int     // decimal digits of an integer constant; 0 when not known
 	number *int64  // value of an integer constant
 	text   *string // value of a string constant
+	binary bool    // a constant given by its bytes, which MySQL may take for a number
 }
 
 // read is what ReadColumn knows of a column. It says something of an expression only while that
@@ -77,6 +84,9 @@ type Binder struct {
 	// Rows names long operands by rows of one value instead of lambdas, in which the store takes
 	// neither subqueries nor columns of the query around one.
 	Rows bool
+	// Raise makes an integer beyond 64 bits and a DECIMAL beyond 38 digits an error, as MySQL does:
+	// for public rows. NULL otherwise.
+	Raise bool
 }
 
 // Bind adds a value and returns its place holder, which may be used more than once.

@@ -152,5 +152,5 @@ func (f *entry) apply(l *lowerer, c *call) (Expr, error) {
 }
 
 func (c *call) kindRefusal() error {
-	return refuse.New(refuse.Expression, "%s() of a JSON, TIME or vector value is not allowed on protected rows.", strings.ToUpper(c.name))
+	return refuse.New(refuse.Expression, "%s() of a JSON, TIME, binary or vector value is not allowed on protected rows.", strings.ToUpper(c.name))
 }

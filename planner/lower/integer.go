@@ -9,6 +9,9 @@ import (
 // 64 bits, because the store's 128-bit arithmetic is many times slower; unsigned ones go through
 // it.
 func (l *lowerer) integers(op string, x, y Expr) Expr {
+	if l.raises() && op != "%" && op != "DIV" && x.Type.Kind == Int && y.Type.Kind == Int {
+		return of(Int, "("+x.SQL+" "+op+" "+y.SQL+")", x, y)
+	}
 	if x.Type.Kind == UInt || y.Type.Kind == UInt {
 		return l.wideIntegers(op, x, y)
 	}
@@ -21,6 +24,14 @@ func (l *lowerer) integers(op string, x, y Expr) Expr {
 	return maybe(Int, l.let(x.SQL, func(a string) string {
 		return l.let(y.SQL, func(b string) string { return signed(op, a, b) })
 	}))
+}
+
+// raises tells whether a number that has no place is an error.
+func (l *lowerer) raises() bool { return l.b != nil && l.b.Raise }
+
+// narrowed casts a number to a type that may have no place for it.
+func (l *lowerer) narrowed(x, to string) string {
+	return map[bool]string{false: "TRY_"}[l.raises()] + "CAST(" + x + " AS " + to + ")"
 }
 
 var (
@@ -97,5 +108,5 @@ func (l *lowerer) wideIntegers(op string, x, y Expr) Expr {
 	if op == "%" {
 		out = x.Type.Kind // the sign and the type of the dividend
 	}
-	return maybe(out, "TRY_CAST((CAST("+x.SQL+" AS "+wide+") "+op+" CAST("+y.SQL+" AS "+wide+")) AS "+Type{Kind: out}.duckdb()+")")
+	return maybe(out, l.narrowed("(CAST("+x.SQL+" AS "+wide+") "+op+" CAST("+y.SQL+" AS "+wide+"))", Type{Kind: out}.duckdb()))
 }

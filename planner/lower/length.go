@@ -123,7 +123,7 @@ func longest(ctx *sql.Context, e sql.Expression) int64 {
 			return n
 		}
 	}
-	return longestOfType(e.Type(ctx))
+	return longestOfType(ctx, e.Type(ctx))
 }
 
 // longestCall is longest of a function, if it is known.
@@ -159,12 +159,12 @@ func longestOf(ctx *sql.Context, list []sql.Expression) (n int64) {
 }
 
 // longestOfType bounds the values of a type. Computed texts have a type of any length.
-func longestOfType(t sql.Type) int64 {
+func longestOfType(ctx *sql.Context, t sql.Type) int64 {
 	switch t := t.(type) {
 	case sql.StringType:
 		return min(t.MaxByteLength(), unbounded)
 	case sql.EnumType, sql.SetType:
-		return maxText
+		return min(int64(t.MaxTextResponseByteLength(ctx)), maxText)
 	}
 	if types.IsText(t) || types.IsJSON(t) {
 		return unbounded

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -22,11 +23,7 @@ var plainDecimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 // made here, are written out.
 func Literal(ctx *sql.Context, v any, t sql.Type, b *Binder) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b}
-	x, err := l.literal(v, t)
-	if err != nil {
-		return Expr{}, err
-	}
-	return l.finish(x)
+	return l.finish(l.literal(v, t))
 }
 
 func (l *lowerer) literal(v any, t sql.Type) (Expr, error) {
@@ -70,10 +67,12 @@ func (l *lowerer) literal(v any, t sql.Type) (Expr, error) {
 	case string:
 		return l.text(v)
 	case []byte:
-		if !utf8.Valid(v) {
-			return Expr{}, refuse.New(refuse.Expression, "A binary constant X'%s' is not allowed on protected rows.", clip(hex.EncodeToString(v)))
+		if !utf8.Valid(v) || bytes.IndexByte(v, 0) >= 0 {
+			return Expr{SQL: "unhex('" + hex.EncodeToString(v) + "')", Type: Type{Kind: Bytes}}, nil
 		}
-		return l.text(string(v))
+		x, err := l.text(string(v))
+		x.binary = true
+		return x, err
 	case time.Time:
 		k := Datetime
 		if isDate(t) {

@@ -203,6 +203,7 @@ func (l *lowerer) unify(xs []Expr) ([]Expr, error) {
 
 // common is the type that holds values of t and x.
 func common(t Type, x Expr) (Type, bool) {
+	t.Members, x.Type.Members, t.Bits, x.Type.Bits = "", "", false, false
 	a, b := t.Kind, x.Type.Kind
 	if a == Null || b == Null {
 		if a == Null {

@@ -35,11 +35,7 @@ const (
 // is ErrBindVar, or a *refuse.Error of code refuse.Expression that names what is not allowed.
 func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b, cols: cols}
-	x, err := l.expr(e)
-	if err != nil {
-		return Expr{}, err
-	}
-	return l.finish(x)
+	return l.finish(l.expr(e))
 }
 
 // LowerPredicate translates a condition into a BOOLEAN with MySQL's truth of numbers and strings.
@@ -48,11 +44,7 @@ func Lower(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, e
 // the store leaves parts of a table out.
 func LowerPredicate(ctx *sql.Context, e sql.Expression, b *Binder, cols Columns) (Expr, error) {
 	l := &lowerer{ctx: ctx, b: b, cols: cols}
-	x, err := l.nested(e, l.condition)
-	if err != nil {
-		return Expr{}, err
-	}
-	return l.finish(x)
+	return l.finish(l.nested(e, l.condition))
 }
 
 // Convert returns x in another kind, as CAST does, with NULL where that fails. A Decimal target
@@ -74,6 +66,15 @@ type lowerer struct {
 	lets  int
 	depth int
 	texts []string // text constants, by the number in their marks
+	// why a conversion is not allowed, which fails the translation when it is complete
+	refused error
+}
+
+// refuse fails the translation, once it is complete.
+func (l *lowerer) refuse(format string, args ...any) {
+	if l.refused == nil {
+		l.refused = refuse.New(refuse.Expression, format, args...)
+	}
 }
 
 // hold keeps a text constant and returns a mark for it. What becomes of a constant, a value or a
@@ -87,7 +88,13 @@ var mark = regexp.MustCompile("\x00([0-9]+)\x00")
 
 // finish guards the result and writes the text constants that it uses: short plain ones as they
 // are, the others bound.
-func (l *lowerer) finish(x Expr) (Expr, error) {
+func (l *lowerer) finish(x Expr, err error) (Expr, error) {
+	if err == nil {
+		err = l.refused
+	}
+	if err != nil {
+		return Expr{}, err
+	}
 	x = l.tight(x)
 	if len(x.SQL) > maxSQL {
 		return Expr{}, refuse.New(refuse.Expression, "The expression is too large.")
@@ -197,8 +204,8 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	case *expression.UnaryMinus:
 		return l.negate(e.Child)
 	case *expression.Binary:
-		x, err := l.scalar(e.Child, "BINARY")
-		if err != nil || x.Type.Kind == Null {
+		x, err := l.expr(e.Child)
+		if err != nil || x.Type.Kind == Null || x.Type.Kind == Bytes {
 			return x, err
 		}
 		return l.toString(x), nil // which compares by its bytes anyhow

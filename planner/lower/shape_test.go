@@ -176,7 +176,7 @@ func TestIdentifier(t *testing.T) {
 // TestLiteral checks constants that no client can write but that a statement's variables can hold.
 func TestLiteral(t *testing.T) {
 	b := newBinder(t)
-	for _, v := range []any{"\xff", "a\x00b", []byte{0xff}} {
+	for _, v := range []any{"\xff", "a\x00b"} {
 		if _, err := lower.Literal(b.ctx, v, types.LongText, &lower.Binder{}); err == nil {
 			t.Errorf("%q passed", v)
 		}

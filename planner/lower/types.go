@@ -38,48 +38,16 @@ func (t Type) duckdb() string {
 		return "INTERVAL"
 	case Array:
 		return "DOUBLE[]"
+	case Bytes:
+		return "BLOB"
 	}
 	return "VARCHAR"
 }
 
 func isDate(t sql.Type) bool { return t != nil && t.Type() == sqltypes.Date }
 
-// ColumnType returns the store type that a column of an SQL type is read as.
-func ColumnType(t sql.Type) (Type, error) {
-	switch {
-	case t == nil || types.IsNullType(t):
-		return Type{Kind: Null}, nil
-	case t.Type() == sqltypes.Year:
-		return Type{Kind: Int}, nil
-	case types.IsBit(t):
-		return Type{Kind: UInt}, nil
-	case types.IsInteger(t):
-		if t.Type() == sqltypes.Uint64 {
-			return Type{Kind: UInt}, nil
-		}
-		return Type{Kind: Int}, nil
-	case types.IsDecimal(t):
-		d := t.(sql.DecimalType)
-		p, s := int(d.Precision()), int(d.Scale())
-		if p > maxPrecision {
-			p, s = maxPrecision, min(s, maxPrecision)
-		}
-		return Type{Kind: Decimal, Precision: p, Scale: s}, nil
-	case types.IsFloat(t):
-		return Type{Kind: Double}, nil
-	case types.IsText(t), types.IsEnum(t), types.IsSet(t):
-		return Type{Kind: String}, nil
-	case isDate(t):
-		return Type{Kind: Date}, nil
-	case types.IsDatetimeType(t), types.IsTimestampType(t):
-		return Type{Kind: Datetime}, nil
-	case types.IsTimespan(t):
-		return Type{Kind: Time}, nil
-	case types.IsJSON(t):
-		return Type{Kind: JSON}, nil
-	}
-	return Type{}, refuse.New(refuse.Unsupported, "The type %s has no counterpart in the store.", t.String())
-}
+// SQLType returns the SQL type that values of the type are read as.
+func (t Type) SQLType() (sql.Type, error) { return MySQLType(t.duckdb()) }
 
 // DuckDBType returns the store's column type for an SQL type in CREATE TABLE. Text is stored with
 // the binary collation, whatever the declaration says.
@@ -206,7 +174,7 @@ func MySQLType(duckdbType string) (sql.Type, error) {
 // ReadColumn returns a stored column, given by its quoted name and its store type, in its canonical
 // kind: DOUBLE without NaN and infinities, BIGINT for the smaller integers, dates and times within
 // the years 1 to 9999, and so on; values outside are NULL. A column of a type without a
-// counterpart, and a binary string that is no UTF-8 text, is NULL.
+// counterpart is NULL.
 func ReadColumn(quotedIdent, duckdbType string) Expr {
 	c, t := quotedIdent, strings.ToUpper(strings.TrimSpace(duckdbType))
 	if strings.HasSuffix(t, "]") {
@@ -261,6 +229,8 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return maybe(Time, c)
 	case "JSON":
 		return maybe(JSON, c)
+	case "BLOB":
+		return maybe(Bytes, c)
 	}
 	switch {
 	case t == "VARCHAR", strings.HasPrefix(t, "VARCHAR("):
@@ -269,6 +239,18 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return maybe(String, "CAST("+c+" AS VARCHAR)")
 	}
 	return null()
+}
+
+// Typed returns a stored column as one of an SQL type, whose values its store type does not tell.
+func Typed(x Expr, t sql.Type) Expr {
+	switch t := t.(type) {
+	case sql.EnumType:
+		x.Type.Members = strings.Join(append([]string{"enum"}, t.Values()...), "\x00")
+	case sql.SetType:
+		x.Type.Members = strings.Join(append([]string{"set"}, t.Values()...), "\x00")
+	}
+	x.Type.Bits = t != nil && types.IsBit(t)
+	return x
 }
 
 const (

@@ -20,7 +20,7 @@ type block struct {
 	rel           *rel.Relation
 	order         []string
 	limit, offset string
-	worth         bool // does more than a scan with filters, which the tables do themselves
+	worth         bool // does more than a scan, which the tables do themselves
 }
 
 func (b *block) suffix() string {
@@ -208,6 +208,7 @@ func (s *pusher) blockFilter(n sql.Node, cond sql.Expression) (*block, error) {
 		return nil, err
 	}
 	b = s.closed(b)
+	b.worth = true
 	b.rel, err = s.Filter(b.rel, cond)
 	return b, err
 }
@@ -231,6 +232,7 @@ func (s *pusher) blockSort(n *plan.Sort) (*block, error) {
 		if comparesOtherwise(x.Type.Kind) {
 			return nil, rel.ErrStay
 		}
+		x = lower.Ordered(x)
 		if f.Order == sql.Descending {
 			b.order = append(b.order, x.SQL+" DESC NULLS LAST")
 		} else {

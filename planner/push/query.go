@@ -2,8 +2,10 @@ package push
 
 import (
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/sqltext"
+	"scrim/planner/lower"
 	planned "scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -54,6 +56,8 @@ func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 		items[i] = c.Expr.SQL
 		if t, ok := s.types[c.ID]; ok {
 			q.Columns[i].Type = t
+		} else if c.Expr.Type.Kind == lower.String && c.Expr.Type.Members == "" && !types.IsText(c.Type) {
+			q.Columns[i].Type = types.LongText // UPPER() and others are of their argument's type to the binder
 		}
 		q.Exprs = append(q.Exprs, tree.Column(c.ID, 0, q.Columns[i].Type, schema[i].DatabaseSource, schema[i].Source, schema[i].Name))
 	}

@@ -75,8 +75,8 @@ type Column struct {
 	Extended bool
 	Required bool      // a column that the store keeps from being NULL
 	Scales   []float64 // declared standard deviations of its coordinates; nil: none
-	// Opaque marks a column whose store type the translation reads as NULL, in a query that has to
-	// be answered as it is written: an expression over it does not translate.
+	// Opaque marks a column whose store type the translation reads as NULL: an expression over it
+	// does not translate.
 	Opaque bool
 }
 

@@ -46,10 +46,10 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 			return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
 		}
 		name := strings.ToLower(c.Name)
-		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: s.stored(alias, sc), table: alias, primary: isPrimary(s.ctx, t, c.Name)}
+		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: lower.Typed(s.stored(alias, sc), c.Type), table: alias, primary: isPrimary(s.ctx, t, c.Name)}
 		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.Required, out.Scales = !sc.Nullable, policy.Scales[name]
-		out.Opaque = s.AsWritten && out.Expr.Type.Kind == lower.Null
+		out.Opaque = out.Expr.Type.Kind == lower.Null
 		b := Base{ID: ids[i], Name: c.Name, Type: c.Type, Expr: out.Expr, Required: !sc.Nullable}
 		if d, ok := policy.Domains[name]; ok {
 			b.Domains = []catalog.Domain{d}
@@ -190,7 +190,7 @@ func readNamed(t stored.Table, alias, name string) (lower.Expr, bool) {
 		if strings.EqualFold(c.Name, name) {
 			e := lower.ReadColumn(alias+"."+sqltext.StoreName(c.Name), c.Type)
 			switch e.Type.Kind {
-			case lower.Null, lower.JSON, lower.Array, lower.Time:
+			case lower.Null, lower.JSON, lower.Array, lower.Time, lower.Bytes:
 				return e, false
 			}
 			return e, true

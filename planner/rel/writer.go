@@ -87,7 +87,7 @@ func (s *Writer) NewID() sql.ColumnId {
 // Begin starts the generation of a scan: fresh values and aliases, so that the same subtree always
 // gives the same text.
 func (s *Writer) Begin() {
-	s.binder, s.aliases, s.counted = new(lower.Binder), 0, nil
+	s.binder, s.aliases, s.counted = &lower.Binder{Raise: s.AsWritten}, 0, nil
 }
 
 // Aside runs f, which generates other scans, and then goes on with the one being generated.

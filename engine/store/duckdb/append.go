@@ -26,6 +26,20 @@ const fewValues = 64
 // which casts them to the table's own types and refuses what does not fit. The appender alone would
 // neither tell the kind of a failure nor stop when it is cancelled.
 func (s *session) Append(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
+	return s.append(ctx, table, columns, rows, "INSERT INTO "+quoteRef(table)+" ("+sqltext.StoreNames(columns)+") SELECT * FROM ", "")
+}
+
+// Change implements store.Session, in the same way.
+func (s *session) Change(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
+	set := make([]string, len(columns)-1)
+	for i, c := range columns[1:] {
+		set[i] = fmt.Sprintf("%s = b.c%d", sqltext.StoreName(c), i+1)
+	}
+	return s.append(ctx, table, columns, rows, "UPDATE "+quoteRef(table)+" AS t SET "+sqltext.List(set)+" FROM ", " AS b WHERE t.rowid = b.c0")
+}
+
+// append runs a statement, of which from stands before the rows and where behind them.
+func (s *session) append(ctx context.Context, table store.TableRef, columns []string, rows [][]any, from, where string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(); err != nil {
@@ -48,12 +62,12 @@ func (s *session) Append(ctx context.Context, table store.TableRef, columns []st
 		for i, c := range columns {
 			kinds[i] = columnKind(rows, i, blobs[strings.ToLower(c)])
 		}
-		if len(rows)*len(columns) <= fewValues {
+		if len(rows)*len(columns) <= fewValues && where == "" {
 			return false, s.insertFew(ctx, table, columns, kinds, rows)
 		}
 		for len(rows) > 0 {
 			n := min(appendRows, len(rows))
-			if err := s.appendBatch(ctx, table, columns, kinds, rows[:n]); err != nil {
+			if err := s.appendBatch(ctx, kinds, rows[:n], from, where); err != nil {
 				return false, err
 			}
 			rows = rows[n:]
@@ -138,16 +152,14 @@ func (s *session) insertFew(ctx context.Context, table store.TableRef, columns [
 	return err
 }
 
-// appendBatch inserts rows by way of a temporary table, which the transaction takes along if it
+// appendBatch writes rows by way of a temporary table, which the transaction takes along if it
 // fails.
-func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns []string, kinds []duckdb.Type, rows [][]any) error {
+func (s *session) appendBatch(ctx context.Context, kinds []duckdb.Type, rows [][]any, from, where string) error {
 	s.batches++
 	batch := fmt.Sprintf("__scrim_batch_%d", s.batches)
 	define := make([]string, len(kinds))
-	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		names[i] = fmt.Sprintf("c%d", i)
-		define[i] = names[i] + " " + travelTypes[k]
+		define[i] = fmt.Sprintf("c%d %s", i, travelTypes[k])
 	}
 	if _, err := s.c.exec(ctx, "CREATE TEMP TABLE "+batch+" ("+strings.Join(define, ", ")+")"); err != nil {
 		return err
@@ -155,8 +167,7 @@ func (s *session) appendBatch(ctx context.Context, table store.TableRef, columns
 	if err := s.send("temp", "main", batch, rows, func(v any, column int) (any, error) { return sendable(v, kinds[column]) }); err != nil {
 		return err
 	}
-	if _, err := s.c.exec(ctx, "INSERT INTO "+quoteRef(table)+" ("+sqltext.StoreNames(columns)+") SELECT "+
-		strings.Join(names, ", ")+" FROM temp.main."+batch); err != nil {
+	if _, err := s.c.exec(ctx, from+"temp.main."+batch+where); err != nil {
 		return err
 	}
 	_, err := s.c.exec(ctx, "DROP TABLE temp.main."+batch)
