@@ -6,7 +6,7 @@
 //
 //	versions ─▶ stored answers ─▶ Room ─▶ Reserve (durable) ─▶ snapshot ─▶ keys ─▶ scans ─▶ noise ─▶ store answer ─▶ rows
 //	            all there? stop   no? stop  refused? stop      │
-//	                                                           ├─ short of memory or disk: once more from here, alone
+//	                                                           ├─ short of memory or disk: once more from here, alone, with the same noise
 //	                                                           └─ from here on any failure is the one fixed
 //	                                                              error, and the charge stands
 //
@@ -25,9 +25,9 @@
 //   - What grows with persons lies in an area of package spill, one a release, which goes on on
 //     disk. Every slice with an element for each person, row or key comes from room, take or grown,
 //     and every estimator gets the area as its memory.
-//   - What fails for want of memory or disk (store.Crowded) is done once more from its first scan,
-//     with new secrets, on a snapshot that has the store to itself (execution.go). Nobody has seen
-//     what the first attempt drew, and the charge is made once.
+//   - What fails for want of memory or disk (store.Crowded) is done once more, with the store to
+//     itself (onSnapshot): in the same state, with the same noise and the answers that are
+//     complete, for the same charge. So what is seen does not follow from whether it failed.
 //   - Private keys stay in the store (selection.go): the first scan's rows become a temporary
 //     table, the store counts the persons of each key, the noise decides on one after the other,
 //     and the selected ones with their numbers become a table that every scan is joined with.

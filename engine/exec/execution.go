@@ -224,10 +224,13 @@ func (x *Executor) onSnapshot(ctx context.Context, open func(context.Context) (s
 		}
 		defer snap.Close()
 		err = tried(func() error { return f(snap) })
-		if !store.Crowded(err) || ctx.Err() != nil {
+		if !store.Crowded(err) {
 			return err
 		}
-		if err := snap.Alone(ctx); err != nil {
+		if err = ctx.Err(); err == nil {
+			err = snap.Alone(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		return f(snap)
@@ -241,9 +244,10 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 	if err := store.Pin(ctx, snap, reads(open), statements(open)); err != nil {
 		return err
 	}
-	now := maps.Clone(answers)
+	now, steps := maps.Clone(answers), 0
 	for i, r := range open {
-		if made[i] != nil {
+		progress.step = steps
+		if steps += stepsOf(r); made[i] != nil {
 			now[r] = made[i]
 			continue
 		}
@@ -251,12 +255,8 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 		if err != nil {
 			return err
 		}
-		d, err := drawn[i].begin(e.x.drawn(receipt))
-		if err != nil {
-			return err
-		}
-		progress.release(i)
-		a, err := e.x.answer(ctx, snap, with, progress, d)
+		drawn[i].fresh, drawn[i].next = e.x.drawn(receipt), 0
+		a, err := e.x.answer(ctx, snap, with, progress, &drawn[i])
 		for _, d := range r.Defined { // a change may be why a scan failed
 			if err := e.x.Unchanged(ctx, d); err != nil {
 				return err
@@ -283,16 +283,15 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 type progress struct {
 	tell        func(name string, step, steps int) // nil where nobody wants to know
 	step, steps int
-	told        int   // the highest step that was
-	before      []int // the steps before each release, as far as they have begun
+	told        int // the highest step that was
 }
 
-// release begins a release, or begins it again.
-func (p *progress) release(i int) {
-	if i == len(p.before) {
-		p.before = append(p.before, p.step)
+// stepsOf is how many steps a release has.
+func stepsOf(r *plan.Release) int {
+	if r.Selection == nil {
+		return len(r.Scans) + 1
 	}
-	p.step = p.before[i]
+	return len(r.Scans) + 2
 }
 
 // progressOf is that of the releases of a statement.

@@ -33,16 +33,11 @@ type draws struct {
 	ended bool // estimators have begun
 }
 
-// begin begins the release, or begins it again.
-func (d *draws) begin(fresh func() noise.Noiser) (*draws, error) {
-	d.fresh, d.next = fresh, 0
-	if d.ended {
-		return nil, errors.New("exec: a release whose estimators have drawn cannot begin again")
-	}
-	return d, nil
-}
-
+// draw returns the next one.
 func (d *draws) draw() noise.Noiser {
+	if d.ended {
+		panic("exec: a release whose estimators have drawn begins again")
+	}
 	if d.next++; d.next > len(d.given) {
 		d.given = append(d.given, d.fresh())
 	} else {

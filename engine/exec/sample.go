@@ -69,12 +69,10 @@ func (x *Executor) sampled(ctx *sql.Context, s *plan.Sample, use func(values [][
 		}
 	}()
 	var values [][]float64
-	var drawn draws
-	err = x.onSnapshot(ctx, x.Store.Once, func(snap store.Snapshot) error {
-		d, err := drawn.begin(x.Noise)
-		if err == nil {
-			values, err = scanSample(ctx, snap, s, d.draw())
-		}
+	drawn := draws{fresh: x.Noise}
+	err = x.onSnapshot(ctx, x.Store.Once, func(snap store.Snapshot) (err error) {
+		drawn.next = 0
+		values, err = scanSample(ctx, snap, s, drawn.draw())
 		return err
 	})
 	for _, d := range s.Defined { // a change may be why the scan failed

@@ -19,9 +19,6 @@ import (
 // number, and rounded once more, but the integer next to the number itself.
 func Rounded(n Noiser) Noiser { return &rounder{Noiser: n, bits: wordsOf{n}} }
 
-// Again implements Repeatable where what it draws from does.
-func (r *rounder) Again() Noiser { return Rounded(Again(r.Noiser)) }
-
 // wordsOf reads the uniform bits of a Noiser.
 type wordsOf struct{ n Noiser }
 

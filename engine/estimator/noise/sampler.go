@@ -128,24 +128,17 @@ type keyed struct {
 	key [32]byte
 }
 
-// Repeatable is a Noiser that can begin again: what Again returns draws, from the first draw on,
-// what the Noiser has drawn and would have.
-type Repeatable interface {
-	Noiser
-	Again() Noiser
-}
-
-// Again implements Repeatable.
-func (k keyed) Again() Noiser { return Keyed(k.key) }
-
-// Again returns a Noiser at its beginning. It panics if n is not Repeatable: other noise in the
+// Again returns a Noiser that draws what n has drawn, from its first draw on, and then what n
+// would. n is by Secure or Keyed, or Rounded of these. Again panics for others: other noise in the
 // place of what was drawn would be another law.
 func Again(n Noiser) Noiser {
-	r, ok := n.(Repeatable)
-	if !ok {
-		panic("noise: a source that cannot begin again")
+	switch n := n.(type) {
+	case keyed:
+		return Keyed(n.key)
+	case *rounder:
+		return Rounded(Again(n.Noiser))
 	}
-	return r.Again()
+	panic("noise: a source that cannot begin again")
 }
 
 // Noiser is where every data-dependent number passes on its way out: it adds exact discrete noise

@@ -42,30 +42,24 @@ type commits struct {
 	showing map[*snapshot]struct{} // the state of now, and have no spare
 }
 
-// A snapshot that has failed goes on alone on the state that it has begun with (Alone). DuckDB has
-// no second transaction of an old state, and a first one does not survive a failure. So whoever
-// commits begins one for each snapshot that shows the state until now: where nobody commits, a
-// snapshot costs one transaction, and the state until now is the old one. Where a snapshot began
-// beside a commit, its state is not known, and it begins its spare itself (snapshot.pair).
+// A snapshot that has failed goes on, alone, in a second transaction of its state (Alone). DuckDB
+// begins none in an old state. So whoever commits begins one before, a spare, for each snapshot
+// that shows the state until then; where nobody commits, none is begun.
 
 // show notes that a snapshot shows the state of now. c.mu is held for reading.
 func (c *commits) show(s *snapshot) {
 	c.sparing.Lock()
 	defer c.sparing.Unlock()
-	if c.showing == nil {
-		c.showing = map[*snapshot]struct{}{}
-	}
 	c.showing[s] = struct{}{}
 }
 
-// give gives a snapshot its spare.
 func (c *commits) give(s, spare *snapshot) {
 	c.sparing.Lock()
 	defer c.sparing.Unlock()
 	s.spare = spare
 }
 
-// leave takes a snapshot's spare, if it has one; it gets none any more.
+// leave takes a snapshot's spare, nil if it has none. It gets none any more.
 func (c *commits) leave(s *snapshot) (spare *snapshot) {
 	c.sparing.Lock()
 	defer c.sparing.Unlock()
@@ -74,16 +68,15 @@ func (c *commits) leave(s *snapshot) (spare *snapshot) {
 	return spare
 }
 
-// spare gives a spare to each snapshot that shows the state of now, before a commit. c.mu is held
-// for writing. A snapshot for which there is no connection gets none, and cannot go on alone.
+// spare gives spares before a commit. Where there is no connection for one, the snapshot cannot go
+// on after a failure. c.mu is held for writing.
 func (s *Store) spare() {
-	c := &s.commits
-	c.sparing.Lock()
-	defer c.sparing.Unlock()
-	for snap := range c.showing {
-		snap.spare, _ = s.begun()
+	s.commits.sparing.Lock()
+	defer s.commits.sparing.Unlock()
+	for snap := range s.commits.showing {
+		snap.spare, _ = s.begun(true)
 	}
-	clear(c.showing)
+	clear(s.commits.showing)
 }
 
 // second returns a snapshot in a transaction of the state that s shows; where s shows none yet, one
@@ -93,7 +86,7 @@ func (s *snapshot) second() (*snapshot, error) {
 		return s.st.connectSnapshot()
 	}
 	c := &s.st.commits
-	c.mu.RLock() // when a commit that is under way has ended
+	c.mu.RLock() // a commit that is under way has given the spare, or gives it
 	defer c.mu.RUnlock()
 	if spare := c.leave(s); spare != nil {
 		return spare, nil
@@ -101,7 +94,7 @@ func (s *snapshot) second() (*snapshot, error) {
 	if s.state == nil || s.state != c.now.Load() {
 		return nil, internal("no second transaction of a snapshot's state")
 	}
-	return s.st.begun()
+	return s.st.begun(true)
 }
 
 // immediate makes BEGIN fix what a transaction sees. Otherwise DuckDB would do it at the

@@ -131,46 +131,42 @@ func (r *readings) copy(ctx context.Context, c *pooledConn, a *attached, name st
 		return copied{}, err
 	}
 	columns := a.needed(statements)
-	out := copied{inTemp + name, version, columns}
-	into, err := out.make(ctx, c)
-	if err != nil {
-		return copied{}, classify(ctx, err)
-	}
-	defer into.close()
-	var failed error // of the store
-	err = r.open[a.Remote.Server].Rows(ctx, a.Remote.Database, a.Remote.Table, columns, func(b *source.Batch) error {
-		failed = into.put(b)
+	out := copied{"temp.main." + name, version, columns}
+	err = out.fill(ctx, c, func(into *appending) (failed error) {
+		err := r.open[a.Remote.Server].Rows(ctx, a.Remote.Database, a.Remote.Table, columns, func(b *source.Batch) error {
+			failed = into.put(b)
+			return failed
+		})
+		if failed == nil && err != nil {
+			return lostTo(ctx, err)
+		}
 		return failed
 	})
-	if failed == nil && err == nil {
-		failed = into.end()
-	}
-	if failed != nil {
-		return copied{}, classify(ctx, failed)
-	}
-	if err != nil {
-		return copied{}, lostTo(ctx, err)
-	}
-	return out, nil
+	return out, classify(ctx, err)
 }
 
-// inTemp stands before the name of a temporary table.
-const inTemp = "temp.main."
-
-// make makes the table, empty, on a connection.
-func (t copied) make(ctx context.Context, c *pooledConn) (*appending, error) {
+// fill makes the table on a connection, of what rows appends.
+func (t copied) fill(ctx context.Context, c *pooledConn, rows func(*appending) error) error {
 	define := make([]string, len(t.columns))
 	for i, col := range t.columns {
 		define[i] = sqltext.StoreName(col.Name) + " " + col.Type
 	}
 	if _, err := c.exec(ctx, "CREATE TEMP TABLE "+t.table+" ("+sqltext.List(define)+")"); err != nil {
-		return nil, err
+		return err
 	}
-	return c.appendTo(strings.TrimPrefix(t.table, inTemp), t.columns)
+	into, err := c.appendTo(strings.TrimPrefix(t.table, "temp.main."), t.columns)
+	if err != nil {
+		return err
+	}
+	defer into.close()
+	if err := rows(into); err != nil {
+		return err
+	}
+	return into.end()
 }
 
-// takeOver gives the snapshot's connection the files that the snapshot reads, and the copies that
-// another connection has, as they were listed and made. s.mu is held.
+// takeOver gives the snapshot's connection the lists of files that the snapshot has, and the copies
+// that another connection has. s.mu is held.
 func (s *snapshot) takeOver(ctx context.Context, other *pooledConn) error {
 	for a, pin := range s.pins {
 		if _, err := s.pooled.exec(ctx, a.assign(pin)); err != nil {
@@ -178,20 +174,15 @@ func (s *snapshot) takeOver(ctx context.Context, other *pooledConn) error {
 		}
 	}
 	for _, t := range s.copies {
-		into, err := t.make(ctx, s.pooled)
+		err := t.fill(ctx, s.pooled, func(into *appending) error {
+			rows, err := other.prepare("SELECT * FROM " + t.table)
+			if err != nil {
+				return err
+			}
+			defer mapping.DestroyPrepare(&rows)
+			return other.stream(ctx, rows, nil, nil, func(*mapping.Result) error { return nil }, into.append)
+		})
 		if err != nil {
-			return err
-		}
-		defer into.close()
-		rows, err := other.prepare("SELECT * FROM " + t.table)
-		if err != nil {
-			return err
-		}
-		defer mapping.DestroyPrepare(&rows)
-		if err := other.stream(ctx, rows, nil, nil, func(*mapping.Result) error { return nil }, into.append); err != nil {
-			return err
-		}
-		if err := into.end(); err != nil {
 			return err
 		}
 	}
@@ -235,29 +226,6 @@ func lostTo(ctx context.Context, err error) error {
 		return classify(ctx, ctx.Err())
 	}
 	return lost(err)
-}
-
-// copyBefore is copy for a snapshot that has read nothing yet. The copies are made before its
-// transaction, which would take them along if it failed. s.mu is held.
-func (s *snapshot) copyBefore(ctx context.Context, tables []*attached, statements []string) (err error) {
-	lacks := func(a *attached) bool { _, there := s.copies[a]; return !there }
-	if !slices.ContainsFunc(tables, lacks) {
-		return nil
-	}
-	begun := s.begun
-	if begun {
-		if spare := s.st.commits.leave(s); spare != nil {
-			spare.Close()
-		}
-		if err := s.pooled.do(s.pooled.end); err != nil {
-			return classify(ctx, err)
-		}
-		s.begun, s.state, s.read = false, nil, nil
-	}
-	if err = s.copy(ctx, tables, statements); err == nil && begun {
-		err = s.start()
-	}
-	return classify(ctx, err)
 }
 
 // copy copies what statements need of tables of other servers that the snapshot has not yet. One

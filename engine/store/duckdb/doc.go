@@ -66,10 +66,10 @@
 //
 // The amounts of several statements add up, and the limit is one for all. As many scans of
 // snapshots run at once as the limit allows for in the ordinary case (perScan); a snapshot that was
-// crowded out nevertheless is repeated by its user, alone (Store.Alone), on one thread: the gate
-// lets the other statements wait until it is closed. In 256 MB each form of alone_test.go then ends
-// well: in the test with 2 million rows, and as measured with 20 million and with one person of 60
-// million.
+// crowded out nevertheless goes on in the same state, alone (Snapshot.Alone), on one thread: the
+// gate lets the other statements wait until it is closed. In 256 MB each form of alone_test.go then
+// ends well: in the test with 2 million rows, and as measured with 20 million and with one person
+// of 60 million.
 //
 // Materialise and Keep make a snapshot's own tables, temporary ones of its connection, which spill
 // like everything else and end with its transaction.

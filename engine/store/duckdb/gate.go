@@ -133,11 +133,9 @@ func (s *snapshot) Alone(ctx context.Context) error {
 		return classify(ctx, err)
 	}
 	defer next.Close()
-	if s.begun {
-		_ = s.pooled.do(s.pooled.end) // others that run need not wait for its memory; copies stay
-	}
 	fixed := s.begun || s.over
-	s.begun, s.broken = false, true
+	s.end() // others need not wait for its memory; copies of other servers' tables stay
+	s.broken = true
 	reopen, err := s.st.gate.alone(ctx)
 	if err != nil {
 		return classify(ctx, err)

@@ -2,7 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -25,13 +24,13 @@ type snapshot struct {
 	closed bool
 	once   bool // no transaction is begun for its one scan, which DuckDB runs in one of its own
 	begun  bool
-	over   bool   // the one scan without a transaction
-	broken bool   // a statement failed, or its result was not read to the end
-	state  *state // what the transaction shows; nil where a commit was under way when it began
-	// spare is in a transaction of the same state, for Alone; commits.sparing guards it
-	spare  *snapshot
-	tables int    // that were made in the transaction
-	alone  func() // lets the other statements of the store go on; nil unless they wait for this
+	over   bool      // the one scan without a transaction
+	broken bool      // a statement failed, or its result was not read to the end
+	state  *state    // what the transaction shows; nil where a commit was under way when it began
+	spare  *snapshot // in a transaction of the same state, for Alone; commits.sparing guards it
+	single bool      // it is one, and gets none
+	tables int       // that were made in the transaction
+	alone  func()    // lets the other statements of the store go on; nil unless they wait for this
 	read   map[store.TableRef]tableVersion
 	pins   pins   // files that its connection reads
 	copies copies // of other servers' tables, which its connection has
@@ -42,13 +41,23 @@ func (s *Store) Snapshot(ctx context.Context) (store.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, classify(ctx, err)
 	}
+	out, err := s.begun(false)
+	if err != nil {
+		return nil, classify(ctx, err)
+	}
+	return out, nil
+}
+
+// begun returns a snapshot in a transaction; single says that it gets no spare.
+func (s *Store) begun(single bool) (*snapshot, error) {
 	out, err := s.connectSnapshot()
 	if err != nil {
 		return nil, err
 	}
+	out.single = single
 	if err := out.begin(); err != nil {
 		out.Close()
-		return nil, classify(ctx, err)
+		return nil, err
 	}
 	return out, nil
 }
@@ -64,26 +73,6 @@ func (s *Store) Once(ctx context.Context) (store.Snapshot, error) {
 	}
 	out.once = true
 	return out, nil
-}
-
-// begun returns a snapshot in a transaction, without a spare.
-func (s *Store) begun() (*snapshot, error) {
-	out, err := s.connectSnapshot()
-	if err != nil {
-		return nil, err
-	}
-	out.mu.Lock()
-	if out.closed {
-		err = store.ErrClosed
-	} else if err = out.pooled.do(out.pooled.begin); err == nil {
-		out.begun = true
-	}
-	out.broken = err != nil
-	out.mu.Unlock()
-	if err != nil {
-		out.Close()
-	}
-	return out, err
 }
 
 func (s *Store) connectSnapshot() (*snapshot, error) {
@@ -120,47 +109,52 @@ func (s *snapshot) begin() error {
 }
 
 // start is begin. s.mu is held.
-func (s *snapshot) start() (err error) {
+func (s *snapshot) start() error {
 	c := &s.st.commits
-	if c.mu.TryRLock() {
+	if !s.single && c.mu.TryRLock() {
 		defer c.mu.RUnlock()
 		s.state = c.now.Load()
 	}
-	for same := false; !same && err == nil; {
-		if err = s.pooled.do(s.pooled.begin); err != nil {
-			break
+	for {
+		err := s.pooled.do(s.pooled.begin)
+		s.begun, s.broken = true, err != nil
+		if err != nil || s.single {
+			return err
 		}
-		s.begun = true
 		if s.state != nil {
 			c.show(s)
-			break
+			return nil
 		}
-		if same, err = s.pair(); !same {
-			err = errors.Join(err, s.pooled.do(s.pooled.end))
-			s.begun = false
+		if same, err := s.pair(); same || err != nil {
+			return err
 		}
+		s.end()
 	}
-	s.broken = err != nil
-	return err
 }
 
-// pair gives a snapshot whose state is not known its spare, whose transaction begins after its own.
-// Where a commit came between the two, as their versions tell, same is false, and there is no
-// spare. s.mu is held.
+// pair begins the spare of a snapshot whose state is not known. It compares the versions that the
+// two show: a commit may have come between. s.mu is held.
 func (s *snapshot) pair() (same bool, err error) {
-	spare, err := s.st.begun()
+	spare, err := s.st.begun(true)
 	if err != nil {
 		return false, err
 	}
+	s.st.commits.give(s, spare)
 	if _, err = spare.Versions(context.Background()); err == nil {
 		s.read, err = s.readVersions(context.Background())
 	}
-	if err != nil || !maps.Equal(s.read, spare.read) {
-		s.read = nil
-		return false, errors.Join(err, spare.Close())
+	return err == nil && maps.Equal(s.read, spare.read), err
+}
+
+// end ends the transaction, and the spare. s.mu is held.
+func (s *snapshot) end() {
+	if spare := s.st.commits.leave(s); spare != nil {
+		spare.Close()
 	}
-	s.st.commits.give(s, spare)
-	return true, nil
+	if s.begun && s.pooled.do(s.pooled.end) != nil { // fails only when nothing was begun
+		s.broken = true
+	}
+	s.begun = false
 }
 
 // Scan implements store.Snapshot. The vectors of numbers and of arrays are DuckDB's own memory, the
@@ -312,12 +306,7 @@ func (s *snapshot) Close() error {
 		return nil
 	}
 	s.closed = true
-	if spare := s.st.commits.leave(s); spare != nil {
-		spare.Close()
-	}
-	if s.begun && s.pooled.do(s.pooled.end) != nil { // fails only when nothing was begun
-		s.broken = true
-	}
+	s.end()
 	s.st.release(s, !s.broken && len(s.pins) == 0 && len(s.copies) == 0) // plans rest on the files
 	if s.alone != nil {
 		s.alone()

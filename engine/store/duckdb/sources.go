@@ -241,7 +241,15 @@ func (s *snapshot) Pin(ctx context.Context, refs []store.TableRef, statements []
 			return err
 		}
 	}
-	return s.copyBefore(ctx, remote, statements)
+	if !s.begun || len(s.copies) == len(remote) {
+		return s.copy(ctx, remote, statements)
+	}
+	s.end() // a transaction that fails takes along what was made in it: copies come before it
+	s.state = nil
+	if err := s.copy(ctx, remote, statements); err != nil {
+		return err
+	}
+	return classify(ctx, s.start())
 }
 
 // pinned returns the snapshot's list of an attached table's files, which its connection has from

@@ -100,7 +100,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		in: in, keeper: c, open: map[closer]struct{}{}, gate: newGate(), spill: o.spilling(in.path),
+		in: in, keeper: c, open: map[closer]struct{}{}, commits: commits{showing: map[*snapshot]struct{}{}}, gate: newGate(), spill: o.spilling(in.path),
 		scans: newQueue(scansAtOnce(fmt.Sprint(limit[0][0])), false), work: newQueue(statementsAtOnce(o.threads()), true),
 	}
 	servers, err := source.ParseServers(o.Servers.Declared, o.Servers.Kinds)
