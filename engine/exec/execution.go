@@ -302,10 +302,7 @@ func (x *Executor) progressOf(ctx *sql.Context, releases []*plan.Release) *progr
 	}
 	p.tell = func(name string, step, steps int) { x.Progress(ctx, name, step, steps) }
 	for _, r := range releases {
-		p.steps += len(r.Scans) + 1
-		if r.Selection != nil {
-			p.steps++
-		}
+		p.steps += stepsOf(r)
 	}
 	return p
 }
