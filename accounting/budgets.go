@@ -70,6 +70,8 @@ func (l *Ledger) RemoveBudget(ctx context.Context, account string, entity bool, 
 // everything ever spent on an entity.
 func (l *Ledger) ResetBudget(ctx context.Context, account string, entity bool, principal, by, reason string) error {
 	b := budget.Budget{Account: account, Entity: entity, Principal: principal, Reason: budget.Clip(reason)}
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
 	l.mu.Lock()
 	fault, found := l.fault, l.state.Own(account, entity, principal) != nil
 	l.mu.Unlock()
@@ -159,6 +161,8 @@ func (l *Ledger) Renewed(ctx context.Context, first uint64) (Entry, error) {
 // Renewed; in all windows on an account of which a budget was reset since. Where it would count in
 // none nothing is charged, and the receipt is zero.
 func (l *Ledger) Renew(ctx context.Context, first uint64) (Receipt, error) {
+	l.renewing.Lock()
+	defer l.renewing.Unlock()
 	last, err := l.Renewed(ctx, first)
 	resets, e := l.Entries(ctx, Filter{Kinds: []EntryKind{ResetBudgetEntry}, AfterID: last.ID})
 	if err = cmp.Or(err, e); err != nil {

@@ -76,6 +76,8 @@ type Ledger struct {
 	armed bool   // a timer for next is running
 	fault error  // why nothing works any more; nil while all is well
 
+	renewing sync.Mutex // held by Renew and ResetBudget, so that either sees the other's record
+
 	reading sync.RWMutex // for index; never taken together with mu
 	index   *index.Index
 

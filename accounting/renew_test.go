@@ -256,3 +256,27 @@ func TestRenewalsDecode(t *testing.T) {
 		t.Errorf("%+v, %v", back, err)
 	}
 }
+
+// TestRenewalsBesideResets: whatever of a reset and a renewal comes first, what is released after
+// both is counted after the reset.
+func TestRenewalsBesideResets(t *testing.T) {
+	k := newClock("2126-01-05 12:00:00")
+	l, _ := create1(t, k)
+	mustSet(t, l, "t", false, budget.All, 1e6, 1e-6, budget.Never)
+	x := &renewed{"s", 0.5, 0}
+	_, err := x.part(l)
+	ok(t, err)
+	for range 100 {
+		k.set(k.now().AddDate(0, 0, 1).Format(time.DateTime))
+		done := make(chan error)
+		go func() { done <- l.ResetBudget(context.Background(), "t", false, budget.All, "root@%", "because") }()
+		_, err := x.part(l)
+		ok(t, err)
+		ok(t, <-done)
+		_, err = x.part(l)
+		ok(t, err)
+		if got := spentIn(l, "t", false, budget.All, budget.Never); got != privacy.RhoOf(0.5) {
+			t.Fatalf("%v is spent after a reset", got.Float())
+		}
+	}
+}

@@ -161,10 +161,8 @@ func (a *Admin) scheduledCharges(ctx *sql.Context) ([]scheduledCharge, error) {
 	}
 	series, err := a.o.Totals.List(ctx)
 	for _, r := range series {
-		if r.Schedule == nil || r.NextRelease(r.Schedule.Life).IsZero() || a.o.Schedules.Rests(r.Schedule) {
-			continue
-		}
-		if e, err := a.o.Ledger.Renewed(ctx, r.Charge); err == nil { // else it does not go on
+		_, next, err := a.o.Schedules.Of(r.Ref())
+		if e, ended := a.o.Ledger.Renewed(ctx, r.Charge); err == nil && ended == nil && !next.IsZero() {
 			out = append(out, scheduledCharge{&views.Schedule{Every: r.Schedule.Every, By: e.Principal, Done: r.Schedule.Done}, e.Charges, e.Roles, e.Day})
 		}
 	}
