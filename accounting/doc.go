@@ -32,7 +32,7 @@
 //	              "base"                           with an archive: what its records come to, see below
 //	              "archive"                        in an archive: the name of its file
 //	records       number u64 from 1, no gaps       hash [32], payload
-//	answers       as given                         see answer_store.go
+//	answers       as given                         see answers.go
 //	answer-order  sequence u64                     key of the answer
 //
 //	payload of a record

@@ -152,7 +152,7 @@ func each(ctx *sql.Context, it sql.RowIter, f func(sql.Row) error) error {
 
 // evaluation are the rules that rewrite the conditions of a SELECT before go-mysql-server evaluates
 // them, which for some types changes what they say.
-var evaluation = []string{"simplifyFilters", "pushNotFilters", "applyHashIn"}
+var evaluation = []string{"pushNotFilters", "applyHashIn"}
 
 // evaluated has go-mysql-server find the rows of the table n.
 func (t *target) evaluated(ctx *sql.Context, n sql.Node) (it sql.RowIter, err error) {
