@@ -83,7 +83,8 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 			return x
 		}
 		same = transform.NewTree
-		return &checked{x}
+		_, casts := e.(*expression.Convert)
+		return &checked{x, casts && types.IsInteger(e.Type(ctx))}
 	}
 	for i, c := range out {
 		if value := i > 0 && (i%2 == 0 || i == len(out)-1); !chooses || !value {
@@ -113,14 +114,17 @@ func tooLongForOne(ctx context.Context, v any) error {
 
 // checked is a text that is read as a number or a time. MySQL reads one of any length, as the
 // nearest of its own numbers; here those that are longer than all of these are refused.
-type checked struct{ sql.Expression }
+type checked struct {
+	sql.Expression
+	whole bool // it is read as a whole number, up to an exponent
+}
 
 // Children implements sql.Expression.
 func (c *checked) Children() []sql.Expression { return []sql.Expression{c.Expression} }
 
 // WithChildren implements sql.Expression.
 func (c *checked) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	return &checked{children[0]}, nil
+	return &checked{children[0], c.whole}, nil
 }
 
 // Eval implements sql.Expression.
@@ -129,8 +133,12 @@ func (c *checked) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err == nil {
 		v, err = sql.UnwrapAny(ctx, v)
 	}
+	read := v
+	if s, ok := plainText(v); ok && c.whole {
+		read, _, _ = strings.Cut(strings.ToLower(s), "e")
+	}
 	if err == nil {
-		err = tooLongForOne(ctx, v)
+		err = tooLongForOne(ctx, read)
 	}
 	return v, err
 }
