@@ -101,7 +101,7 @@ func (m *measure) node(n ast.SQLNode, at place) {
 	}
 	switch n := n.(type) {
 	case *ast.SQLVal:
-		if (n.Type == ast.IntVal || n.Type == ast.FloatVal) && len(n.Val) > maxDigits {
+		if n != nil && (n.Type == ast.IntVal || n.Type == ast.FloatVal) && len(n.Val) > maxDigits {
 			m.refuse(1367, "Illegal DECIMAL '%.20s…' value found during parsing: a number can have %d digits", n.Val, maxDigits)
 		}
 		return

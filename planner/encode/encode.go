@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"reflect"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
@@ -46,8 +47,9 @@ func (e *Encoding) Sum() string {
 //	pointer, interface       tag, then nothing for nil, else a tag and the value; an interface with the name of its dynamic type
 //	function                 tag: what a plan holds as a function follows from the rest
 //
-// Every field of every struct counts, so that one added later cannot be forgotten. Numbers of any
-// size and moments are written as text, because equal ones may be held in different ways.
+// Every field of every struct counts, so that one added later cannot be forgotten; one with the tag
+// encode:"omitzero", by its name where it is not zero. Numbers of any size and moments are written
+// as text, because equal ones may be held in different ways.
 func (e *Encoding) Put(values ...any) {
 	for _, v := range values {
 		e.text('v', fmt.Sprintf("%T", v))
@@ -95,9 +97,15 @@ func (e *Encoding) value(v reflect.Value) {
 		e.table(v)
 	case reflect.Struct:
 		e.text('t', v.Type().String())
-		e.number('n', uint64(v.NumField()))
+		late := lateOf(v.Type())
+		e.number('n', uint64(v.NumField()-len(late)))
 		for i := range v.NumField() {
-			e.value(v.Field(i))
+			if name := late[i]; name == "" {
+				e.value(v.Field(i))
+			} else if f := v.Field(i); !f.IsZero() {
+				e.text('o', name)
+				e.value(f)
+			}
 		}
 	case reflect.Pointer:
 		e.held('p', v, "")
@@ -112,6 +120,24 @@ func (e *Encoding) value(v reflect.Value) {
 	default:
 		panic(fmt.Sprintf("encode: a value of kind %s cannot be digested", v.Kind()))
 	}
+}
+
+// lates has the fields of each struct type that are named by a tag encode:"omitzero": they came after
+// answers had been kept, and are left out where they are zero, so that these are found again.
+var lates sync.Map
+
+func lateOf(t reflect.Type) map[int]string {
+	if list, ok := lates.Load(t); ok {
+		return list.(map[int]string)
+	}
+	list := map[int]string{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Tag.Get("encode") == "omitzero" {
+			list[i] = f.Name
+		}
+	}
+	lates.Store(t, list)
+	return list
 }
 
 // held encodes what a pointer or an interface holds.

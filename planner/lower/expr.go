@@ -39,9 +39,9 @@ type Type struct {
 	Quotient bool
 	// Of String, for a column of ENUM or SET: "enum" or "set" and the members, between zero bytes.
 	// It is a number by them where MySQL takes a number.
-	Members string
+	Members string `encode:"omitzero"`
 	// Of UInt: a BIT column, whose text is its bytes instead of its digits.
-	Bits bool
+	Bits bool `encode:"omitzero"`
 }
 
 // Expr is a lowered expression: generated SQL that cannot raise on any row.
