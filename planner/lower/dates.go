@@ -109,7 +109,9 @@ func part(format string) func(*lowerer, *call) (Expr, error) {
 func clock(format string) func(*lowerer, *call) (Expr, error) {
 	return func(l *lowerer, c *call) (Expr, error) {
 		d := c.args[0]
-		if d.Type.Kind == String {
+		if d.text != nil {
+			d = l.moment(d)
+		} else if d.Type.Kind == String {
 			l.refuse("%s() of a text is not allowed on protected rows: CAST it AS DATETIME.", strings.ToUpper(c.name))
 		}
 		if d.Type.Kind != Time {
