@@ -28,6 +28,20 @@ func TestRenamesStayInTheirDatabase(t *testing.T) {
 	}
 }
 
+// TestRenamesOfSeveralTables: all are made, or none.
+func TestRenamesOfSeveralTables(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE a (x INT)", "CREATE TABLE b (y INT)")
+	for q, number := range map[string]uint16{"RENAME TABLE a TO c, nope TO d": 1146, "RENAME TABLE a TO c, b TO c": 1050, "RENAME TABLE a TO c, a TO d": 1146} {
+		root.refused(number, "", q)
+		if got := fmt.Sprint(root.query("SHOW TABLES")); got != "[[a] [b]]" {
+			t.Errorf("after %s: %s", q, got)
+		}
+	}
+	root.exec("RENAME TABLE a TO c, b TO a, c TO b")
+	root.query("SELECT x FROM b JOIN a ON a.y = b.x")
+}
+
 // TestAlterOfSeveralPartsAndPolicies: what a policy rests on stays as it is, and so does what is
 // beside it in the statement; a policy follows its table when all of the statement is done.
 func TestAlterOfSeveralPartsAndPolicies(t *testing.T) {

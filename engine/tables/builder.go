@@ -61,6 +61,10 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 		}
 	case *plan.TableCopier:
 		return false, b.checkSources(ctx, n.Source)
+	case *plan.RenameTable:
+		if db, ok := stored(n.Db); ok {
+			return false, db.checkRenames(ctx, n.OldNames, n.NewNames)
+		}
 	case *plan.AddColumn:
 		if db, ok := stored(n.Db); ok {
 			return true, db.addColumn(ctx, tableName(n.Table), n.Column(), n.Order(ctx))

@@ -126,6 +126,31 @@ func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error 
 	})
 }
 
+// checkRenames refuses renames of which one has no table to rename, or takes a name that is in use
+// by then, before the first is made.
+func (d *Database) checkRenames(ctx *sql.Context, from, to []string) error {
+	there := map[string]bool{}
+	for i := range from {
+		for _, name := range []string{from[i], to[i]} {
+			if _, known := there[fold(name)]; known {
+				continue
+			}
+			var err error
+			if there[fold(name)], err = d.taken(ctx, name); err != nil {
+				return err
+			}
+		}
+		if !there[fold(from[i])] {
+			return sql.ErrTableNotFound.New(from[i])
+		}
+		if there[fold(to[i])] {
+			return mysql.NewSQLError(mysql.ERTableExists, "42S01", "Table '%s' already exists", fold(to[i]))
+		}
+		there[fold(from[i])], there[fold(to[i])] = false, true
+	}
+	return nil
+}
+
 // free returns an error when a table or a view has the name.
 func (d *Database) free(ctx *sql.Context, name string) error {
 	taken, err := d.taken(ctx, name)
