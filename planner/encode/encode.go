@@ -122,7 +122,7 @@ func (e *Encoding) value(v reflect.Value) {
 	}
 }
 
-// lates has the fields of each struct type that are named by a tag encode:"omitzero": they came after
+// lates has the fields of each struct type that have the tag encode:"omitzero": they came after
 // answers had been kept, and are left out where they are zero, so that these are found again.
 var lates sync.Map
 
