@@ -692,7 +692,7 @@ func TestSeriesIsChargedByWindow(t *testing.T) {
 	day--
 	want("charged and not drawn", .5, .5, .5, .5)
 	i.end()
-	i, root = begin()
+	_, root = begin()
 	root.exec("DROP USER 'eve'@'%'", release())
 	want("drawn after a restart", .5, .5, .5, .5)
 	if got := charges(); got != "7" {

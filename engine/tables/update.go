@@ -68,7 +68,7 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 			value = jsonOf(value)
 		}
 		if w, ok := value.(*expression.Wrapper); ok { // column = DEFAULT
-			value, _ = w.Unwrap().(sql.Expression)
+			value = w.Unwrap()
 		}
 		if d, ok := value.(*sql.ColumnDefaultValue); ok && (d == nil || d.Expr == nil) {
 			value = nil

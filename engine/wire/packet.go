@@ -87,14 +87,6 @@ func appendError(b []byte, errno uint16, state, text string) []byte {
 	return append(b, text...)
 }
 
-// errorPacket is a whole ERR packet for a client that has not been greeted.
-func errorPacket(sequence byte, errno uint16, state, text string) []byte {
-	b := appendError(make([]byte, headerSize), errno, state, text)
-	n := len(b) - headerSize
-	b[0], b[1], b[2], b[3] = byte(n), byte(n>>8), byte(n>>16), sequence
-	return b
-}
-
 // appendLength appends a length-encoded integer.
 func appendLength(b []byte, n uint64) []byte {
 	switch {
