@@ -2,7 +2,7 @@
 // person is one sparse vector over groups and aggregates, clipped as a whole, instead of being left
 // out of groups beyond a bound.
 //
-//	prepared   each person's entries brought into their public ranges, means centred        groups.go
+//	prepared   each person's entries brought into their public ranges, means centred        layout.go
 //	looks      centre and spread of means, the scale of each aggregate, by noisy searches   firstpass.go
 //	measured   in one reading of all persons: the sum as it is, and each column's squares   firstpass.go
 //	shape      of the noise, by the groups' shares of persons' vectors                      means.go

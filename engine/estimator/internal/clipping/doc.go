@@ -6,13 +6,13 @@
 //
 // # Steps
 //
-//	histogram   persons by the octave of |total|, with noise       fit.go, law.go
+//	histogram   persons by the octave of |total|, with noise       search.go, law.go
 //	gate        the greatest octave that stands out of the noise   gate.go
 //	laws        a library of laws of totals, and of two together,  law.go, fit.go, losses.go
 //	            weighed by how well each explains all noisy counts
 //	choice      the radius of the least expected error over the    choose.go
 //	            weighed laws; the law of what is cut there         losses.go
-//	finer       persons by eighths of octaves about the radius,    fit.go
+//	finer       persons by eighths of octaves about the radius,    search.go
 //	            with noise, where many persons stand out
 //	squares     the same of squares of numbers, for variances      law.go
 //
