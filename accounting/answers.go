@@ -317,10 +317,10 @@ type answerStore struct {
 	log     replayLog
 }
 
-// answerPut is an answer on its way to the disk: what is told of it and the value.
+// answerPut is an answer on its way to the disk: its description (StoredAnswer) and its value.
 type answerPut struct{ key, value []byte }
 
-// answerOverhead is the part of an entry before what is told of it and the value: sequence number,
+// answerOverhead is the part of an entry before the description and the value: sequence number,
 // checksum, and the length of the former.
 const (
 	answerOverhead = 8 + sha256.Size + aboutLength
@@ -511,7 +511,7 @@ func (a *answerStore) page(tx *bolt.Tx, f AnswerFilter, out *[]StoredAnswer, nex
 	return k != nil
 }
 
-// splitAnswer divides a stored entry into what is told of it and the value.
+// splitAnswer divides a stored entry into its description and its value.
 func splitAnswer(e []byte) (about, value []byte, ok bool) {
 	if len(e) < answerOverhead {
 		return nil, nil, false
@@ -524,5 +524,5 @@ func splitAnswer(e []byte) (about, value []byte, ok bool) {
 	return body[aboutLength : aboutLength+n], body[aboutLength+n:], true
 }
 
-// answerSize is what an entry counts: its key, its value and what is told of it.
+// answerSize is the size of an entry in bytes: its key, its description and its value.
 func answerSize(key, e []byte) int64 { return int64(len(key) + len(e) - answerOverhead) }
