@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"scrim/internal/durable"
 )
 
 // Schema tells what the store holds, for the checks of a mutation. Names are lower case. A look-up
@@ -104,6 +106,9 @@ func (c *Catalog) replace(next *Snapshot, ledger string) error {
 	h, err := save(c.path, c.opts.DirectoryID, ledger, next)
 	if err != nil {
 		c.failed = err
+		if doubt := (*durable.InDoubt)(nil); errors.As(err, &doubt) {
+			c.failed = doubt.Err // later changes are not made, without doubt
+		}
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	c.header = h

@@ -112,7 +112,7 @@ func playFaults(t *testing.T, strace string) {
 		kind := []string{"full", "full", "error", "error", "short", "kill", "kill", "start"}[r.IntN(8)]
 		wrong := errors.Join(w.round(kind), w.wrong)
 		if wrong != nil {
-			t.Errorf("round %d, %s, seed %d: %v\n  %s\nlog: %s", round, kind, *faultSeed, wrong, strings.Join(w.said, "\n  "), tail(w.p.err.String(), 1500))
+			t.Errorf("log: %s\n  %s\nround %d, %s, seed %d: %v", tail(w.p.err.String(), 1500), strings.Join(w.said, "\n  "), round, kind, *faultSeed, wrong)
 			w.leave()
 			w = nil
 		}

@@ -20,6 +20,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/exec"
 	"scrim/engine/store"
+	"scrim/internal/durable"
 	"scrim/internal/panics"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
@@ -317,7 +318,10 @@ func KindOf(err error) error {
 
 // fileCondition words that a file of the server's own cannot be written, as that of the accounts.
 func fileCondition(err error) error {
+	var doubt *durable.InDoubt
 	switch {
+	case errors.As(err, &doubt):
+		return mysql.NewSQLError(1180, "HY000", "Writing a file of the server's to the disk failed, and a crash of the machine may undo the change; look whether it is kept. The server's log says which file")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return mysql.NewSQLError(1021, "HY000", "Disk full: a file of the server's cannot be written; its log says which")
 	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS):

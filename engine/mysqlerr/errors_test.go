@@ -20,6 +20,7 @@ import (
 	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/engine/store"
+	"scrim/internal/durable"
 	"scrim/internal/refuse"
 )
 
@@ -93,6 +94,7 @@ func TestPublicErrors(t *testing.T) {
 		{"store memory on protected", &store.Error{Kind: store.OutOfMemory, Driver: secret}, true, 1644, failed, ""},
 		{"full disk of a file", fmt.Errorf("accounts: %w", &os.PathError{Op: "write", Path: "users", Err: syscall.ENOSPC}), false, 1021, "HY000", "its log says which"},
 		{"failing disk of a file", &os.LinkError{Op: "rename", Old: "a", New: "users", Err: syscall.EIO}, false, 1026, "HY000", "its log says which"},
+		{"a file in doubt", fmt.Errorf("accounts: %w", &durable.InDoubt{Err: &os.PathError{Op: "sync", Path: "data", Err: syscall.EIO}}), false, 1180, "HY000", "look whether it is kept"},
 		{"full disk of a file on protected", &os.PathError{Op: "write", Path: "users", Err: syscall.ENOSPC}, true, 1644, failed, ""},
 		{"commit in doubt", &store.Error{Kind: store.InDoubt, Driver: secret}, false, 1180, "HY000", "Whether the change is kept"},
 		{"halted", &store.Error{Kind: store.Halted, Driver: secret}, false, 1836, "HY000", "opened its data anew"},

@@ -38,7 +38,8 @@ func create(path string, mode fs.FileMode, write func(io.Writer) error) error {
 }
 
 // Replace puts a file into the place of the one of that name, or of none. At any moment the name is
-// that of the old file or of the whole new one. One call at a time may replace a file.
+// that of the old file or of the whole new one. After an error that is not InDoubt, the old one is
+// there. One call at a time may replace a file.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	name := path + NewSuffix
 	if err := Remove(name); err != nil {
@@ -62,12 +63,23 @@ func Bytes(b []byte) func(io.Writer) error {
 	}
 }
 
-// Rename gives a file or a directory another name, durably. What had that name is replaced.
+// InDoubt is the error of Rename and Replace when the new name is there, but its directory could
+// not be made durable: after a crash of the machine, the old file may be there again.
+type InDoubt struct{ Err error }
+
+func (e *InDoubt) Error() string { return e.Err.Error() }
+func (e *InDoubt) Unwrap() error { return e.Err }
+
+// Rename gives a file or a directory another name, durably. What had that name is replaced. After
+// an error that is not InDoubt, nothing has changed.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(to))
+	if err := SyncDir(filepath.Dir(to)); err != nil {
+		return &InDoubt{err}
+	}
+	return nil
 }
 
 // Remove removes a file, if it is there.
