@@ -27,7 +27,7 @@ import (
 // person. The condition is a filter to all that is done above, and no sensitivity changes. That
 // holds of NOT EXISTS, NOT IN and values as it does of EXISTS, and of any expression around them.
 //
-// A row of a join off the units belongs to two persons (owners.go). The rows of a subquery that are
+// A row of a join off the units belongs to two persons (unit.go). The rows of a subquery that are
 // of one of them decide about it as that person's side of the join does.
 //
 // That both rows have one person is proved as for a join (link, sameUnit): the conditions of the

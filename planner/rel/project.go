@@ -1,11 +1,19 @@
 package rel
 
 import (
+	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation/window"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
+	"scrim/planner/lower"
+	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
@@ -64,4 +72,128 @@ func (r *Relation) computed(ctx *sql.Context, e sql.Expression, id sql.ColumnId)
 	}
 	c := r.Columns[i]
 	return &c
+}
+
+// Windows adds window functions to rows of persons, where each window is of the rows of one person:
+//
+//	SELECT userId, rating, LAG(rating) OVER (PARTITION BY userId ORDER BY ts) AS before FROM ratings
+//
+// Its PARTITION BY has the unit, or a column that has its value on rows of one person alone, and
+// the generated one has the unit beside it. So the rows of a person with their new columns are a
+// function of that person's rows, as those of a derived table by person are, and no sensitivity
+// changes.
+//
+// The function has to be one of the rows as a set: rows that ORDER BY has equal come in the order
+// of all their columns, and what is equal in these is not told apart by anything above. The order
+// in which the store keeps rows, which follows from the rows of others, decides nothing.
+func (s *Writer) Windows(r *Relation, n *plan.Window) (*Relation, error) {
+	if err := r.Single(); err != nil {
+		return nil, err
+	}
+	out := *r
+	out.Columns = nil
+	var exprs []string
+	for _, e := range n.SelectExprs {
+		c := Column{ID: tree.ID(e), Name: e.String(), Type: e.Type(s.ctx)}
+		switch e := e.(type) {
+		case *expression.GetField:
+			src := r.Find(e)
+			if src == nil {
+				return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s cannot be followed.", e)
+			}
+			id := c.ID
+			c = *src
+			c.ID = id
+		case sql.WindowAdaptableExpression:
+			x, err := s.overOwnRows(r, e)
+			if err != nil {
+				return nil, err
+			}
+			c.Expr = x
+		default:
+			return nil, windowRefused(r)
+		}
+		exprs = append(exprs, c.Expr.SQL)
+		out.Columns = append(out.Columns, c)
+	}
+	return s.Derived(&out, "", exprs), nil
+}
+
+// windowRefused refuses windows that are not of one person's rows.
+func windowRefused(r *Relation) error {
+	return rule.Deny(rule.Window, refuse.Shape,
+		r.oneUnit("In a derived table below an aggregate, use ROW_NUMBER, RANK, DENSE_RANK, LAG or LEAD with PARTITION BY the unit; other window functions work on the answer, in an outer query."),
+		"A window function over protected rows depends on the rows of other persons, unless it is partitioned by the unit.")
+}
+
+// overOwnRows translates a window function over rows of one person.
+func (s *Writer) overOwnRows(r *Relation, e sql.WindowAdaptableExpression) (lower.Expr, error) {
+	w := e.Window()
+	if w == nil || !slices.ContainsFunc(w.PartitionBy, r.TellsUnit) {
+		return lower.Expr{}, windowRefused(r)
+	}
+	by, order := []string{r.units[0].expr.SQL}, []string(nil)
+	for _, p := range w.PartitionBy {
+		x, err := s.Lower(p, r.Resolve)
+		if err != nil {
+			return x, err
+		}
+		by = append(by, x.SQL)
+	}
+	for _, f := range w.OrderBy {
+		x, err := s.Lower(f.Expr, r.Resolve)
+		if err != nil {
+			return x, err
+		}
+		if f.Order == sql.Descending {
+			order = append(order, x.SQL+" DESC NULLS LAST")
+		} else {
+			order = append(order, x.SQL+" ASC NULLS FIRST")
+		}
+	}
+	total := slices.Clone(order) // an order in which only equal rows are equal
+	for _, c := range r.Columns {
+		switch total = append(total, c.Expr.SQL); c.Expr.Type.Kind {
+		case lower.Double: // the order has -0 and 0 equal
+			total = append(total, "signbit("+c.Expr.SQL+")")
+		case lower.Array, lower.JSON:
+			total = append(total, "CAST("+c.Expr.SQL+" AS VARCHAR)")
+		}
+	}
+	over := func(f string, order []string) string {
+		text := f + " OVER (PARTITION BY " + sqltext.List(by)
+		if len(order) > 0 {
+			text += " ORDER BY " + sqltext.List(order)
+		}
+		return text + ")"
+	}
+	integer := lower.Type{Kind: lower.Int}
+	switch e := e.(type) {
+	case *window.RowNumber:
+		return lower.Expr{SQL: over("row_number()", total), Type: integer}, nil
+	case *window.Rank:
+		return lower.Expr{SQL: over("rank()", order), Type: integer}, nil
+	case *window.DenseRank:
+		return lower.Expr{SQL: over("dense_rank()", order), Type: integer}, nil
+	case *window.Lag:
+		return s.shifted(r, "lag", e, func(f string) string { return over(f, total) })
+	case *window.Lead:
+		return s.shifted(r, "lead", e, func(f string) string { return over(f, total) })
+	}
+	return lower.Expr{}, windowRefused(r)
+}
+
+// shifted translates LAG and LEAD.
+func (s *Writer) shifted(r *Relation, name string, e sql.Expression, over func(string) string) (lower.Expr, error) {
+	// The number of rows has no other way out of the function.
+	offset := reflect.ValueOf(e).Elem().FieldByName("offset")
+	args := e.Children()[e.(sql.WindowAdaptableExpression).Window().ExpressionsLen():]
+	if !offset.IsValid() || len(args) != 1 {
+		return lower.Expr{}, rule.Deny(rule.Window, refuse.Shape, "Use COALESCE around it.", "%s with a default is not supported over protected rows.", name)
+	}
+	x, err := s.Lower(args[0], r.Resolve)
+	if err != nil {
+		return x, err
+	}
+	return lower.Expr{SQL: over(name + "(" + x.SQL + ", " + strconv.FormatInt(offset.Int(), 10) + ")"), Type: x.Type, Nullable: true}, nil
 }

@@ -5,11 +5,14 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/accounting/days"
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
 )
@@ -20,7 +23,7 @@ import (
 // A private relation has one or more units: SQL expressions that name the person of each row, or
 // are NULL where a row belongs to nobody. Joining two private relations leaves two units until an
 // equality shows that they are always the same. One unit is what all but a join, a condition and
-// counts and sums ask for; two are the owners of each row (owners.go).
+// counts and sums ask for; two are the owners of each row (unit.go).
 type Relation struct {
 	from    string
 	where   []string
@@ -216,4 +219,101 @@ func (r *Relation) JoinedWith(item string, on []string) *Relation {
 	out.joined = true
 	out.from = r.from + " JOIN " + item + " ON " + and(on)
 	return &out
+}
+
+// List is public values that rows are compared with, each with a number.
+type List struct {
+	Item   string // FROM item
+	On     []string
+	Number string // of the value that a row has: from 0, below Len
+	Len    int
+	ID     sql.ColumnId // of the column that Numbered adds
+	Name   string
+	From   string // where the values come from, for EXPLAIN
+	// Fixed says that what is compared has one value on all rows of a person.
+	Fixed bool
+}
+
+// Numbered joins rows with a list of which each row has at most one value, and adds the value's
+// number as a column. Rows with none of the values drop out. The numbers are public.
+func (r *Relation) Numbered(l List) *Relation {
+	out := r.JoinedWith(l.Item, l.On)
+	number := lower.Expr{SQL: l.Number, Type: lower.Type{Kind: lower.Int}}
+	c := Column{ID: l.ID, Name: l.Name, Type: types.Int64, Expr: number, Required: true,
+		origin: expression.NewGetFieldWithTable(int(l.ID), 0, types.Int64, "", "", l.Name, false)}
+	if l.Fixed {
+		c.tags = []tag{{kind: tagFixed}}
+	}
+	out.Columns = append(slices.Clone(r.Columns), c)
+	out.Bases = append(slices.Clone(r.Bases), Base{ID: l.ID, Type: types.Int64, Expr: number, Name: l.Name, Required: true,
+		Domains: []catalog.Domain{{Range: &catalog.Range{Min: 0, Max: float64(l.Len - 1)}}}, Listed: l.From})
+	return out
+}
+
+// RangeOf returns the public range of the values of an expression, as if it were declared, nil
+// where none is known: a column with a declared range, a constant, and a choice among such: CASE
+// WHEN c THEN amount ELSE 0 END. What is outside of the range is clamped to it, so a loss never
+// rests on it.
+func (s *Writer) RangeOf(r *Relation, e sql.Expression) *grid.Bounds {
+	if b := s.hull(r, e); b != nil && b.Lo < b.Hi {
+		return b
+	}
+	return nil
+}
+
+// hull is rangeOf, also of one value alone.
+func (s *Writer) hull(r *Relation, e sql.Expression) *grid.Bounds {
+	switch e := tree.Unalias(e).(type) {
+	case *expression.GetField:
+		c := r.Find(e)
+		if c == nil {
+			return nil
+		}
+		b := r.PlainBase(*c)
+		if b == nil || b.DeclaredRange() == nil {
+			return nil
+		}
+		d := b.DeclaredRange()
+		return &grid.Bounds{Lo: d.Min, Hi: d.Max}
+	case *expression.Literal:
+		if !types.IsNumber(e.Type(s.ctx)) {
+			return nil
+		}
+		x, ok := tree.Float(e.Value())
+		if !ok {
+			return nil
+		}
+		return &grid.Bounds{Lo: x, Hi: x}
+	case *expression.Case:
+		values := []sql.Expression{e.Else}
+		for _, b := range e.Branches {
+			values = append(values, b.Value)
+		}
+		return s.hullOf(r, values)
+	case *function.If:
+		return s.hullOf(r, e.Children()[1:])
+	case *function.Coalesce, *function.IfNull:
+		return s.hullOf(r, e.Children())
+	}
+	return nil
+}
+
+// hullOf is the smallest range that has those of all values; absent ones and NULL have none.
+func (s *Writer) hullOf(r *Relation, values []sql.Expression) *grid.Bounds {
+	var out *grid.Bounds
+	for _, v := range values {
+		if l, ok := v.(*expression.Literal); v == nil || ok && l.Value() == nil {
+			continue
+		}
+		b := s.hull(r, v)
+		switch {
+		case b == nil:
+			return nil
+		case out == nil:
+			out = b
+		default:
+			out = &grid.Bounds{Lo: min(out.Lo, b.Lo), Hi: max(out.Hi, b.Hi)}
+		}
+	}
+	return out
 }
