@@ -1,11 +1,22 @@
 package duckdb
 
 import (
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
@@ -25,6 +36,51 @@ const (
 	// keys stay; without such a table it makes one.
 	ImportReplace
 )
+
+// ImportOptions say how a file is imported. The zero value finds everything out, and refuses a file
+// of which one line cannot be read.
+type ImportOptions struct {
+	Mode ImportMode
+	// Also are further files, read after the first, of the same columns.
+	Also []string
+	// Format is one of Formats, by default what the file's name says.
+	Format string
+	// NullStrings are the texts of a CSV file that mean NULL, "" alone by default.
+	NullStrings []string
+	// Delimiter of a CSV file, found out by default; a tab in the format tsv.
+	Delimiter string
+	// Header says whether the first line of a CSV file has the names; nil finds it out.
+	Header *bool
+	// Sample is how many rows of a text file decide its columns' types; 0 is 262144, -1 all.
+	Sample int
+	// Types are the types of columns, by name in any case, in the place of those found out.
+	Types map[string]string
+	// Into are the columns of the table that StreamFile reads for, and their types as the store
+	// names them, in the place of those found out.
+	Into map[string]string
+	// MaxRejects is how many lines of CSV files may be left out because they cannot be read.
+	MaxRejects int64
+	// Again takes a file that is in the table already.
+	Again bool
+	// Creating is called before a table is made that was not there, and may refuse; it may be nil.
+	Creating func() error
+	// Open configures the database while importing, as it is configured when serving.
+	Open Options
+}
+
+// sampleRows is how many rows of a text file decide its columns' types, unless that is said.
+const sampleRows = 1 << 18
+
+// Import describes a finished import.
+type Import struct {
+	Rows    int64
+	Columns []string // the table's columns that the file filled, in the file's letters
+	Types   []string // their types as read, as the store names them
+	Rejects []Reject // the lines that were left out, in the order of files and lines
+}
+
+// Repeated tells that a file is in the table already. Nothing was imported.
+type Repeated = store.Repeated
 
 // progressEvery is how often an import reports.
 const progressEvery = 100 * time.Millisecond
@@ -233,44 +289,113 @@ func (im *importer) report() (stop func()) {
 	return func() { close(quit); <-done }
 }
 
-// ImportOptions say how a file is imported. The zero value finds everything out, and refuses a file
-// of which one line cannot be read.
-type ImportOptions struct {
-	Mode ImportMode
-	// Also are further files, read after the first, of the same columns.
-	Also []string
-	// Format is one of Formats, by default what the file's name says.
-	Format string
-	// NullStrings are the texts of a CSV file that mean NULL, "" alone by default.
-	NullStrings []string
-	// Delimiter of a CSV file, found out by default; a tab in the format tsv.
-	Delimiter string
-	// Header says whether the first line of a CSV file has the names; nil finds it out.
-	Header *bool
-	// Sample is how many rows of a text file decide its columns' types; 0 is 262144, -1 all.
-	Sample int
-	// Types are the types of columns, by name in any case, in the place of those found out.
-	Types map[string]string
-	// Into are the columns of the table that StreamFile reads for, and their types as the store
-	// names them, in the place of those found out.
-	Into map[string]string
-	// MaxRejects is how many lines of CSV files may be left out because they cannot be read.
-	MaxRejects int64
-	// Again takes a file that is in the table already.
-	Again bool
-	// Creating is called before a table is made that was not there, and may refuse; it may be nil.
-	Creating func() error
-	// Open configures the database while importing, as it is configured when serving.
-	Open Options
+// record is what the table's list of files will be; *Repeated where a file would come twice.
+func (im *importer) record(ctx context.Context, exists bool) ([]byte, error) {
+	files, err := im.source.files()
+	if err != nil {
+		return nil, err
+	}
+	var before []byte
+	if exists && im.o.Mode == ImportAppend {
+		if before, err = im.c.importedInto(ctx, im.table); err != nil {
+			return nil, err
+		}
+	}
+	l := store.Load{Table: im.table, Again: im.o.Again, Files: files}
+	return l.Imports(before)
 }
 
-// sampleRows is how many rows of a text file decide its columns' types, unless that is said.
-const sampleRows = 1 << 18
-
-// Import describes a finished import.
-type Import struct {
-	Rows    int64
-	Columns []string // the table's columns that the file filled, in the file's letters
-	Types   []string // their types as read, as the store names them
-	Rejects []Reject // the lines that were left out, in the order of files and lines
+// importedInto is the list of files that are in a table: none of one without rows, which was
+// emptied or made anew since.
+func (c *conn) importedInto(ctx context.Context, table store.TableRef) ([]byte, error) {
+	value, ok, err := c.get(ctx, store.BucketImports, store.TableKey(table))
+	if err != nil || !ok {
+		return nil, err
+	}
+	rows, err := c.collect(ctx, "SELECT 1 FROM "+quoteRef(table)+" LIMIT 1")
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return value, nil
 }
+
+// files are the source's, by their contents.
+func (s *inputs) files() ([]store.ImportedFile, error) {
+	var out []store.ImportedFile
+	for _, path := range s.paths {
+		sum, err := sumOf(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, store.ImportedFile{SHA256: sum, Name: filepath.Base(path), At: time.Now().UTC()})
+	}
+	return out, nil
+}
+
+// sumOf is the hash of a file's bytes. A compressed file whose end is missing is refused: the
+// reader would take it for a shorter one.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	in := io.TeeReader(f, h)
+	if err := checkCompressed(path, in); err != nil {
+		return "", err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// checkCompressed reads a file that is named as a compressed one to its end.
+func checkCompressed(path string, in io.Reader) (err error) {
+	var z io.Reader
+	format := "gzip"
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".gz":
+		z, err = gzip.NewReader(in)
+	case ".zst":
+		format = "zstd"
+		var d *zstd.Decoder
+		if d, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1)); err == nil {
+			defer d.Close()
+			z = d
+		}
+	default:
+		return nil
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, z)
+	}
+	switch {
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zstd.ErrMagicMismatch):
+		return unreadable("%s is not compressed by %s; name it by what it is", path, format)
+	case err != nil:
+		return unreadable("%s is damaged, or its end is missing: %v; fetch it again", path, err)
+	}
+	return nil
+}
+
+// keep notes in the open transaction which files the table has, and of a new table the lengths of
+// its texts.
+func (im *importer) keep(ctx context.Context, exists bool, files []byte) error {
+	if _, err := im.r.exec(ctx, putSQL, store.BucketImports, store.TableKey(im.table), files); err != nil || exists {
+		return err
+	}
+	shown := map[string]string{}
+	for c, n := range im.source.lengths {
+		shown[strings.ToLower(c)] = fmt.Sprintf("varchar(%d)", n)
+	}
+	value, err := json.Marshal(shown)
+	if err != nil {
+		return err
+	}
+	_, err = im.r.exec(ctx, putSQL, store.BucketColumns, store.TableKey(im.table), value)
+	return err
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
