@@ -1,3 +1,10 @@
+// Package release builds the aggregations of one statement: one GROUP BY over rows of persons each,
+// before its loss is known.
+//
+// In go a relation with its grouping and its aggregates. Out comes an Aggregation: how many groups
+// a person may be in, whether groups and columns are answered as one vector, the neighbour relation
+// that its estimators run under, the scans of one row a (group, person) or one row a row, and the
+// key under which its answer is kept. All of it follows from public facts.
 package release
 
 import (
@@ -35,7 +42,7 @@ type Aggregation struct {
 	Synthetic *settings.Synthetic
 	Memory    int64 // of a query, as Builder has it, where it is of a view or a synthetic table
 	Pure      bool  // by pure mechanisms only
-	Other     bool  // what is in keys that are not selected is one group more, see other.go
+	Other     bool  // what is in keys that are not selected is one group more, see scan.go
 	specs     []scanSpec
 	input     sql.Node // what the GROUP BY is over
 	Scans     []plan.Scan
@@ -78,7 +85,7 @@ func NewBuilder(ctx *sql.Context, w *rel.Writer, p *settings.Settings, k *keys.F
 func (s *Builder) BoundGroups(d *Aggregation) {
 	switch {
 	case d.Relation.Shared():
-		d.MaxGroups = max(1, d.Groups) // see owners.go
+		d.MaxGroups = max(1, d.Groups) // see scan_forms.go
 		return
 	case len(d.Keys) == 0 || d.Relation.Unique || d.OneGroup || d.Public && d.Groups <= 1:
 		d.MaxGroups = 1
