@@ -4,9 +4,11 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
+	"scrim/internal/sqltext"
 )
 
 // Table is one stored table, perhaps with only some of its columns. It is immutable.
@@ -201,3 +203,172 @@ func asTable(t sql.Table) (*Table, bool) {
 func unsupported(remedy, format string, args ...any) error {
 	return refuse.New(refuse.Unsupported, format, args...).With("%s", remedy)
 }
+
+// index describes a key to SHOW INDEX and SHOW CREATE TABLE. No plan uses it: the tables are not
+// sql.IndexAddressable, so that nothing looks rows up, or counts them, by key behind CheckRead.
+type index struct {
+	table *Table
+	key   keyDef
+}
+
+var _ sql.Index = index{}
+
+// indexes returns the table's keys.
+func (t *Table) indexes() []sql.Index {
+	var list []sql.Index
+	for _, k := range definitionOf(t.def).keys {
+		list = append(list, index{table: t, key: k})
+	}
+	return list
+}
+
+// ID implements sql.Index.
+func (i index) ID() string { return i.key.name }
+
+// Database implements sql.Index.
+func (i index) Database() string { return i.table.def.Ref.Schema }
+
+// Table implements sql.Index.
+func (i index) Table() string { return i.table.def.Ref.Name }
+
+// Expressions implements sql.Index: the columns as table.column.
+func (i index) Expressions() []string {
+	list := make([]string, len(i.key.columns))
+	for j, c := range i.key.columns {
+		list[j] = i.table.def.Ref.Name + "." + c
+	}
+	return list
+}
+
+// IsUnique implements sql.Index.
+func (index) IsUnique() bool { return true }
+
+// IsSpatial implements sql.Index.
+func (index) IsSpatial() bool { return false }
+
+// IsFullText implements sql.Index.
+func (index) IsFullText() bool { return false }
+
+// IsVector implements sql.Index.
+func (index) IsVector() bool { return false }
+
+// Comment implements sql.Index.
+func (index) Comment() string { return "" }
+
+// IndexType implements sql.Index.
+func (index) IndexType() string { return "BTREE" }
+
+// IsGenerated implements sql.Index.
+func (index) IsGenerated() bool { return false }
+
+// ColumnExpressionTypes implements sql.Index.
+func (i index) ColumnExpressionTypes(*sql.Context) []sql.ColumnExpressionType {
+	list := make([]sql.ColumnExpressionType, len(i.key.columns))
+	for j, e := range i.Expressions() {
+		list[j] = sql.ColumnExpressionType{Expression: e, Type: i.table.schema[i.table.schema.IndexOfColName(i.key.columns[j])].Type}
+	}
+	return list
+}
+
+// CanSupport implements sql.Index: no look-ups.
+func (index) CanSupport(*sql.Context, ...sql.Range) bool { return false }
+
+// CanSupportOrderBy implements sql.Index.
+func (index) CanSupportOrderBy(sql.Expression) bool { return false }
+
+// CoversColumns implements sql.Index.
+func (index) CoversColumns([]string) bool { return false }
+
+// PrefixLengths implements sql.Index.
+func (i index) PrefixLengths() []uint16 { return nil }
+
+// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW
+// CREATE TABLE and INFORMATION_SCHEMA leave out: the true value is a running count of the table's
+// rows.
+func (t *Table) PeekNextAutoIncrementValue(*sql.Context) (uint64, error) { return 1, nil }
+
+// GetNextAutoIncrementValue implements sql.AutoIncrementTable. A given value moves the counter past
+// it. The counter's first value comes from the rows, so the client must be allowed to read them.
+func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, error) {
+	if err := t.checkInsert(ctx); err != nil {
+		return 0, err
+	}
+	c := &t.p.ids
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, ok := c.next[t.def.Ref]
+	if !ok {
+		var err error
+		if next, err = t.largestID(ctx); err != nil {
+			return 0, err
+		}
+		next++
+	}
+	value := next
+	if given != nil {
+		v, _, err := types.Uint64.Convert(ctx, given)
+		if err != nil {
+			return 0, err
+		}
+		value = v.(uint64)
+	}
+	c.next[t.def.Ref] = max(next, value+1)
+	return value, nil
+}
+
+// largestID returns the largest stored value of the AUTO_INCREMENT column, 0 when there is none.
+func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
+	for _, col := range t.schema {
+		if !col.AutoIncrement {
+			continue
+		}
+		id := sqltext.StoreName(col.Name)
+		it := newRows("SELECT CAST(greatest(coalesce(max("+id+"), 0), 0) AS UBIGINT) FROM "+quote(t.def.Ref),
+			nil, sql.Schema{{Name: "id", Type: types.Uint64}})
+		defer it.Close(ctx)
+		row, err := it.Next(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return row[0].(uint64), nil
+	}
+	return 0, sql.ErrNoAutoIncrementCol
+}
+
+// AutoIncrementSetter implements sql.AutoIncrementTable.
+func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { return idSetter{t} }
+
+// idSetter is ALTER TABLE ... AUTO_INCREMENT = n. The value holds until the server stops; after
+// that numbering goes on from the largest stored value.
+type idSetter struct{ t *Table }
+
+// SetAutoIncrementValue implements sql.AutoIncrementSetter. A value under what is stored has no
+// effect.
+func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
+	if err := s.t.p.access.CheckDDL(ctx, s.t.def.Ref); err != nil {
+		return err
+	}
+	if err := s.t.checkInsert(ctx); err != nil {
+		return err
+	}
+	largest, err := s.t.largestID(ctx)
+	if err != nil {
+		return err
+	}
+	return s.t.p.clause(ctx, func(w *altered) error {
+		w.done = append(w.done, func() {
+			c := &s.t.p.ids
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.next[s.t.def.Ref] = max(v, largest+1)
+		})
+		return nil
+	})
+}
+
+// AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a
+// lock already, and nothing promises that those of one statement follow each other.
+func (s idSetter) AcquireAutoIncrementLock(*sql.Context) (func(), error) { return func() {}, nil }
+
+// Close implements sql.AutoIncrementSetter.
+func (s idSetter) Close(*sql.Context) error { return nil }
