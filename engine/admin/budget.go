@@ -1,7 +1,9 @@
 package admin
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/budget"
+	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/internal/refuse"
 )
@@ -217,4 +220,175 @@ func entities(s *catalog.Snapshot) map[string][]string {
 		}
 	}
 	return m
+}
+
+// changeColumns are the columns of what dp_alter_budget returns.
+var changeColumns = []column{text("part"), text("before"), text("after")}
+
+// alterBudget changes parts of a budget: target, principal, a JSON object and perhaps why.
+func (a *Admin) alterBudget(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	h, err := a.holder(ctx, args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	change, err := parts(args[2])
+	if err != nil {
+		return nil, err
+	}
+	a.altering.Lock()
+	defer a.altering.Unlock()
+	before := find(a.o.Ledger.Budgets(), h.Account, h.Entity, h.Principal)
+	if before == nil {
+		return nil, refuse.New(refuse.Policy, "There is no budget of %q on %s.", cut(h.Principal), cut(h.Account)).
+			With("CALL dp_set_budget(target, principal, epsilon | 'rho=R', delta, window) makes one.")
+	}
+	after, err := altered(*before, change)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.put(ctx, after, optional(args, 3)); err != nil {
+		return nil, err
+	}
+	return differences(*before, after), nil
+}
+
+// budgetParts are the keys of the JSON object.
+const budgetParts = `of "epsilon", "rho", "delta", "window" and "account"`
+
+// accountPart is the key of the kind of account.
+const accountPart = "account"
+
+// gaussian reads whether the kind of account is the Gaussian one.
+func gaussian(value any) (bool, error) {
+	switch value {
+	case budget.GaussianAccount:
+		return true, nil
+	case budget.ZCDPAccount:
+		return false, nil
+	}
+	return false, badPart(accountPart)
+}
+
+// parts reads the JSON object of what to change.
+func parts(text string) (map[string]any, error) {
+	var m map[string]any
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&m); err != nil || d.More() || len(m) == 0 {
+		return nil, refuse.New(refuse.Policy, "%q is no JSON object of parts of a budget.", cut(text)).
+			With(`Write for example '{"epsilon": 2}', with some %s.`, budgetParts)
+	}
+	return m, nil
+}
+
+// altered returns a budget with some of its parts changed. A limit of one kind takes the place of
+// that of the other.
+func altered(b budget.Budget, change map[string]any) (budget.Budget, error) {
+	if _, both := change["epsilon"]; both && change["rho"] != nil {
+		return b, refuse.New(refuse.Policy, "A budget is stated in epsilon or in rho.").With("Name one of the two.")
+	}
+	for _, key := range slices.Sorted(maps.Keys(change)) {
+		value := change[key]
+		n, isNumber := value.(json.Number)
+		w, isText := value.(string)
+		switch {
+		case key == "window" && isText:
+			b.Window = window(w)
+			continue
+		case key == accountPart:
+			var err error
+			if b.Gaussian, err = gaussian(value); err != nil {
+				return b, err
+			}
+			continue
+		case key == "window" || !isNumber:
+			return b, badPart(key)
+		}
+		f, err := number(key, n.String())
+		if err != nil {
+			return b, err
+		}
+		switch key {
+		case "epsilon":
+			b.Epsilon, b.Rho = privacy.Epsilon(f), 0
+		case "rho":
+			if b.Rho, err = rho(f); err != nil {
+				return b, err
+			}
+			b.Epsilon = 0
+		case "delta":
+			b.Delta = privacy.Delta(f)
+		default:
+			return b, badPart(key)
+		}
+	}
+	return b, nil
+}
+
+func badPart(key string) error {
+	return refuse.New(refuse.Policy, "%q is no part of a budget, or has no such value.", cut(key)).
+		With(`Name some %s; the window is 'never', 'day', 'week' or 'month', the account 'gaussian' or 'zcdp', and the others are numbers.`, budgetParts)
+}
+
+// differences lists what is not as it was.
+func differences(before, after budget.Budget) []sql.Row {
+	var rows []sql.Row
+	b, a := budgetTexts(before), budgetTexts(after)
+	for i, part := range []string{"epsilon", "rho", "delta", "window", accountPart} {
+		if b[i] != a[i] {
+			rows = append(rows, sql.Row{part, b[i], a[i]})
+		}
+	}
+	return rows
+}
+
+// budgetTexts shows the parts of a budget, nil what it has not.
+func budgetTexts(b budget.Budget) [5]any {
+	t := [5]any{nil, nil, shortest(float64(b.Delta)), string(b.Window), b.Kind()}
+	if b.Rho > 0 {
+		t[1] = shortest(b.Rho.Float())
+	} else {
+		t[0] = shortest(float64(b.Epsilon))
+	}
+	return t
+}
+
+// questionColumns are the columns of what dp_set_budget returns.
+var questionColumns = []column{count("questions"), text("answer")}
+
+// periods words how often the windows start anew.
+var periods = map[budget.Window]string{budget.Day: "a day", budget.Week: "a week", budget.Month: "a month", budget.Never: "in all"}
+
+// questions tells what a budget that was just set means: how many statements at the default loss a
+// window of it holds, whatever they ask, by the account's own composition. It returns no row where
+// no default statement is known.
+func (a *Admin) questions(h budget.Budget) []sql.Row {
+	all := a.o.Ledger.Budgets()
+	b, total := find(all, h.Account, h.Entity, h.Principal), find(all, h.Account, h.Entity, budget.All)
+	if b == nil || a.o.DefaultLoss == nil {
+		return nil
+	}
+	loss, ok := a.o.DefaultLoss(b.Account, b.Entity, b.IsPure() || total.IsPure())
+	if !ok {
+		return nil
+	}
+	n := capacity(b, loss)
+	answer := fmt.Sprintf("about %d questions %s at the default loss", n, periods[b.Window])
+	if loss.Pure > 0 {
+		answer += fmt.Sprintf(" (pure epsilon %s)", shortest(loss.Pure.Float()))
+	} else {
+		answer += fmt.Sprintf(" (rho %.3g)", loss.Rho.Float())
+	}
+	if b.Principal == budget.Default {
+		answer += ", for each account without a budget of its own"
+	}
+	if plain := capacity(b, privacy.Loss{Rho: loss.Rho, Pure: loss.Pure}); plain > n {
+		answer += fmt.Sprintf("; %d of them where no group keys are private: a larger delta admits more of the others", plain)
+	}
+	return []sql.Row{{int64(n), answer}}
+}
+
+// capacity is how many charges of a loss a window of a budget holds.
+func capacity(b *budget.Budget, loss privacy.Loss) int {
+	return b.Holds(new(privacy.Amount), b.Typical(loss))
 }

@@ -1,20 +1,78 @@
 package admin
 
 import (
-	"encoding/hex"
+	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/collect"
-	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
+	"scrim/engine/estimator/local"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
+
+// Collections is what the package needs of collections; *collections.Collections is one.
+type Collections interface {
+	Create(ctx context.Context, ref store.TableRef, p collect.Protocol, d collect.Declaration, owner string) (*collect.Design, error)
+	IssueTokens(ctx context.Context, name string, issue collections.Issue) ([]collections.Token, error)
+	Open(ctx context.Context, name string) error
+	Preview(ctx context.Context, name string) ([]collections.Preview, error)
+	Next(ctx context.Context, name string) error
+	Close(ctx context.Context, name string) error
+	Abort(ctx context.Context, name, reason string) error
+	Drop(ctx context.Context, name string) error
+	LoadBatch(ctx context.Context, name string, part collections.Part) (done bool, err error)
+
+	Holds(ref store.TableRef) bool
+	Lookup(name string) (collections.Summary, bool)
+	List() []collections.Summary
+	Rounds() []collections.RoundInfo
+	Cells() []collections.CellCount
+	Batches() []collections.BatchInfo
+	Results(name string) (map[string][]byte, error)
+	Simulations(ctx context.Context, name string) ([]collections.Kept, error)
+}
+
+var _ Collections = (*collections.Collections)(nil)
+
+// collecting refuses who may not administer collections.
+func (a *Admin) collecting(ctx *sql.Context) error {
+	return a.needs(a.o.IsCollector, ctx, "collector")
+}
+
+// loading refuses who may not load batches.
+func (a *Admin) loading(ctx *sql.Context) error {
+	return a.needs(a.o.IsShuffler, ctx, "shuffler")
+}
+
+// needs refuses, in MySQL's words, an account without a role; a DBA has all of them.
+func (a *Admin) needs(has func(*sql.Context) bool, ctx *sql.Context, role string) error {
+	if a.o.Principal(ctx) == "" || !a.o.IsDBA(ctx) && (has == nil || !has(ctx)) {
+		return mysql.NewSQLError(mysql.ERSpecifiedAccessDenied, "42000",
+			"Access denied; you need the role %s, or to be a DBA, for this operation", role)
+	}
+	if a.o.Collections == nil {
+		return refuse.New(refuse.Unsupported, "There are no collections here.").With("They are kept by a server with a data directory.")
+	}
+	return nil
+}
+
+// notHeld refuses a policy on the table of a collection, which is public for as long as it is
+// there: its rows were private before they came.
+func (a *Admin) notHeld(name string) error {
+	schema, table, ok := cutName(name)
+	if a.o.Collections == nil || !ok || !a.o.Collections.Holds(store.TableRef{Schema: schema, Name: table}) {
+		return nil
+	}
+	return refuse.New(refuse.Policy, "The table %s belongs to a collection, whose reports are private already.", name).
+		With("It is read like a public table; CALL dp_drop_collection('%s') removes it.", name)
+}
 
 // collectionProcedures are those for collections, for the role collector.
 var collectionProcedures = []procedure{
@@ -45,11 +103,6 @@ var collectionProcedures = []procedure{
 	onCollection(1, nil, (*Admin).dropCollection, Procedure{"dp_drop_collection", "dp_drop_collection(name)",
 		"Removes a collection that takes no reports, with its table, tokens and results.",
 		"CALL dp_drop_collection('commute')"}),
-}
-
-// issuing is the procedure that returns tokens, of which there may be millions.
-func issuing(p Procedure) procedure {
-	return procedure{Procedure: p, min: 2, max: 4, result: tokenColumns, stream: (*Admin).issueTokens, may: (*Admin).collecting}
 }
 
 // onCollection is a procedure with n arguments for the role collector, on the collection that the
@@ -132,51 +185,6 @@ func (a *Admin) DeclareCollection(ctx *sql.Context, c collections.Summary) error
 	return a.o.Catalog.Public(a.o.Schema(ctx), c.Schema+"."+c.Name)
 }
 
-var tokenColumns = []column{text("token"), count("round"), count("cell"), text("stratum")}
-
-func (a *Admin) issueTokens(ctx *sql.Context, args []string) (sql.RowIter, error) {
-	name, err := collectionName(args[0])
-	if err != nil {
-		return nil, err
-	}
-	issue := collections.Issue{Stratum: strings.TrimSpace(optional(args, 2))}
-	if issue.Tokens, err = wholeNumber("number of tokens", args[1], 1<<40); err != nil {
-		return nil, err
-	}
-	if text := optional(args, 3); strings.TrimSpace(text) != "" {
-		round, err := wholeNumber("round", text, 255)
-		if err != nil {
-			return nil, err
-		}
-		issue.Round = int(round)
-	}
-	tokens, err := a.o.Collections.IssueTokens(ctx, name, issue)
-	if err != nil {
-		return nil, err
-	}
-	return &tokenRows{tokens}, nil
-}
-
-// tokenRows are tokens as rows.
-type tokenRows struct{ left []collections.Token }
-
-// Next implements sql.RowIter. A token is forgotten when it has been shown.
-func (r *tokenRows) Next(*sql.Context) (sql.Row, error) {
-	if len(r.left) == 0 {
-		return nil, io.EOF
-	}
-	t := r.left[0]
-	r.left[0].Secret = [issue.TokenSize]byte{}
-	r.left = r.left[1:]
-	return sql.Row{hex.EncodeToString(t.Secret[:]), int64(t.Round), int64(t.Cell), orNull(t.Stratum)}, nil
-}
-
-// Close implements sql.RowIter.
-func (r *tokenRows) Close(*sql.Context) error {
-	clear(r.left)
-	return nil
-}
-
 // openCollection opens a collection, and tells in the ledger what each contributor pays. It is a
 // line to read, and no charge: nothing of what contributors send is spent from a budget.
 func (a *Admin) openCollection(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
@@ -253,4 +261,130 @@ func wholeNumber(what, text string, most uint64) (uint64, error) {
 			With("Give it as a number, for example 1.")
 	}
 	return n, nil
+}
+
+// previewColumns are what dp_preview_round returns: a line for each cell, and one, without a cell,
+// for the round of each stratum.
+var previewColumns = []column{text("stratum"), count("cell"), text("randomizer"), count("n_received"), count("n_min"), count("quota"),
+	text("outcome"), text("publishes"), text("warnings")}
+
+func (a *Admin) previewRound(ctx *sql.Context, name string, _ []string) ([]sql.Row, error) {
+	list, err := a.o.Collections.Preview(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c, _ := a.o.Collections.Lookup(name)
+	var out []sql.Row
+	for _, p := range list {
+		rows, total := a.previewCells(c, p)
+		row := sql.Row{p.Stratum, nil, nil, total, a.roundMin(c, p), nil, "ready", nil, nil}
+		if p.Refusal != nil {
+			row[6] = p.Refusal.Error()
+		} else if row[7], err = published(p); err != nil {
+			return nil, err
+		}
+		row[8] = warned(p.Info.Warnings)
+		out = append(append(out, row), rows...)
+	}
+	return out, nil
+}
+
+// warned words the warnings, NULL where there are none.
+func warned(list []local.Warning) any {
+	var words []string
+	for _, w := range list {
+		words = append(words, w.Code+": "+w.Text)
+	}
+	return orNull(strings.Join(words, " "))
+}
+
+// published is what dp_next_round would publish, or in the last round keep as the result, as JSON.
+func published(p collections.Preview) (any, error) {
+	var what any = p.Published
+	if p.Result != nil {
+		what = p.Result
+	}
+	text, err := json.Marshal(what)
+	return string(text), err
+}
+
+func (a *Admin) previewCells(c collections.Summary, p collections.Preview) (rows []sql.Row, total int64) {
+	for _, n := range a.o.Collections.Cells() {
+		if n.Name != c.Name || n.Round != p.Round || n.Stratum != p.Stratum {
+			continue
+		}
+		total += int64(n.Received)
+		outcome := any("ready")
+		if n.Received < n.Cell.Min {
+			outcome = "too few"
+		}
+		rows = append(rows, sql.Row{p.Stratum, int64(n.Cell.Cell), string(n.Cell.Randomiser), int64(n.Received), int64(n.Cell.Min), int64(n.Cell.Quota), outcome, nil, nil})
+	}
+	return rows, total
+}
+
+// roundMin is how many reports the cells of the round need together.
+func (a *Admin) roundMin(c collections.Summary, p collections.Preview) any {
+	for _, r := range a.o.Collections.Rounds() {
+		if r.Name == c.Name && r.Round == p.Round && r.Stratum == p.Stratum {
+			return int64(r.Min)
+		}
+	}
+	return nil
+}
+
+// loadBatchDoc documents the procedure that takes a batch of a shuffle collection from its
+// shuffler.
+var loadBatchDoc = Procedure{"dp_load_batch", "dp_load_batch(name, round, stratum, cell, batch, reports, part, parts, bag)",
+	"Takes one part of a batch of a shuffle collection: its round, stratum (NULL without), cell and number, of how many reports it is, which part of how many (from 1), and the sealed messages. When all parts are there the messages are opened, checked and stored. Sending a part again is harmless; a batch is loaded once. Called by scrim shuffle, with the role shuffler.",
+	"CALL dp_load_batch('commute', 1, NULL, 0, 1, 10000, 1, 1, ?)"}
+
+var batchColumns = []column{text("batch")}
+
+// loadBatch makes the procedure for go-mysql-server. The bag is binary: as a text it could be
+// changed on its way.
+func (a *Admin) loadBatch() sql.ExternalStoredProcedureDetails {
+	return sql.ExternalStoredProcedureDetails{Name: loadBatchDoc.Name, Schema: schemaOf(loadBatchDoc.Name, batchColumns),
+		Function: func(ctx *sql.Context, name, round, stratum, cell, batch, reports, part, parts string, bag []byte) (sql.RowIter, error) {
+			if err := a.loading(ctx); err != nil {
+				return nil, err
+			}
+			args := []string{name, round, stratum, cell, batch, reports, part, parts}
+			text := fmt.Sprintf("CALL %s('%s', %d bytes)", loadBatchDoc.Name, strings.ReplaceAll(strings.Join(args, "', '"), "\x00", ""), len(bag))
+			return a.noted(a.o.Principal(ctx), loadBatchDoc.Name, text, func() (sql.RowIter, error) {
+				rows, err := a.take(ctx, args, bag)
+				return sql.RowsToRowIter(rows...), err
+			})
+		}}
+}
+
+// take reads the arguments and hands the part over.
+func (a *Admin) take(ctx *sql.Context, args []string, bag []byte) ([]sql.Row, error) {
+	name, err := collectionName(args[0])
+	if err != nil {
+		return nil, err
+	}
+	var n [8]uint64
+	for i, f := range []struct {
+		what string
+		most uint64
+	}{1: {"round", 255}, 3: {"cell", 1<<32 - 1}, 4: {"batch", 1 << 31}, 5: {"number of reports", 1 << 40}, 6: {"part", 1 << 31}, 7: {"number of parts", 1 << 31}} {
+		if f.what == "" {
+			continue
+		}
+		if n[i], err = wholeNumber(f.what, args[i], f.most); err != nil {
+			return nil, err
+		}
+	}
+	done, err := a.o.Collections.LoadBatch(ctx, name, collections.Part{
+		Round: int(n[1]), Stratum: strings.TrimSpace(args[2]), Cell: uint32(n[3]), Batch: int(n[4]), Reports: n[5],
+		Part: int(n[6]), Parts: int(n[7]), Sealed: bag,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if done {
+		return []sql.Row{{"loaded"}}, nil
+	}
+	return []sql.Row{{"waits for its other parts"}}, nil
 }

@@ -2,261 +2,396 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/accounting"
 	"scrim/accounting/privacy"
-	"scrim/catalog"
-	"scrim/engine/collect"
-	"scrim/functions"
+	"scrim/engine/store"
+	"scrim/engine/views"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
-	"scrim/internal/remark"
 )
 
-// views lists the tables of dp in the order of their names.
-func (a *Admin) views() []*table {
-	return slices.SortedFunc(slices.Values(append(a.collectionTables(), a.policyTables()...)), func(x, y *table) int { return strings.Compare(x.Title, y.Title) })
+// Views are the DP views of the server; *views.Views are them.
+type Views interface {
+	Create(ctx *sql.Context, ref store.TableRef, query string, o views.Options) (*views.Record, error)
+	Refresh(ctx *sql.Context, ref store.TableRef) (*views.Record, error)
+	Drop(ctx *sql.Context, ref store.TableRef) error
+	Sums(ctx *sql.Context, query string, level float64) ([]views.Sum, error)
+	List(ctx *sql.Context) ([]views.Record, error)
+	Suggest(ctx *sql.Context, charges []views.Charged) (views.Suggestion, error)
+	Synthesize(ctx *sql.Context, ref store.TableRef, table string, o views.SyntheticOptions) (*views.Record, error)
 }
 
-// policyTables are the views on policies, budgets and what the server knows.
-func (a *Admin) policyTables() []*table {
-	return []*table{
-		newTable("accounts", a.accounts,
-			text("account"), text("account_type"), text("roles"), text("is_dba"), text("grants")),
-		newTable("budgets", a.budgets,
-			text("account_type"), text("account"), text("budget"), text("principal"),
-			real("epsilon"), real("rho"), real("delta"), text("budget_window"),
-			real("spent_rho"), real("spent_delta"), real("spent_pure_epsilon"), real("spent_epsilon"), text("conversion"),
-			real("remaining_epsilon"), real("remaining_rho"),
-			moment("window_start"), moment("window_end"), text("set_by"), moment("set_at"), text("reason"), text("remark"),
-			real("remaining_pure_epsilon"), real("renyi_order"), count("questions_left"), text("accounting"), count("scheduled_refreshes"), real("scheduled_rho")),
-		newTable("continual", a.seriesRows, seriesColumns...),
-		newTable("domains", a.domains,
-			text("table_name"), text("column_name"), text("domain_type"), count("size"), text("domain")),
-		newTable("errors", errorRows,
-			text("code"), count("errno"), text("sql_state"), text("cause"), text("remedy")),
-		newTable("functions", functionRows,
-			text("name"), text("aliases"), text("function_type"), text("signature"), text("result"),
-			text("weight"), text("options"), text("description"), text("example")),
-		newTable("last_cost", a.lastCost, lastCostColumns...),
-		newTable("last_warnings", lastWarnings,
-			text("level"), text("code"), text("message"), text("remedy"), count("cells"), count("of_cells")),
-		a.ledgerTable(),
-		newTable("periods", a.periods, periodsColumns...),
-		newTable("policies", a.policies,
-			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
-			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults"), text("period")),
-		newTable("procedures", procedureRows,
-			text("name"), text("signature"), text("description"), text("example")),
-		a.replaysTable(),
-		newTable("protocols", protocolRows,
-			text("protocol"), text("model"), count("rounds"), text("estimates"), text("parameters")),
-		newTable("scales", a.scales,
-			text("table_name"), text("column_name"), count("size"), text("scales")),
-		newTable("sources", a.sources,
-			text("table_name"), text("kind"), text("path"), count("files"), count("bytes"), moment("attached_at"), moment("detached_at"), text("status")),
-		newTable("synthetic", a.syntheticRows, syntheticColumns...),
-		newTable("variables", variableRows,
-			text("name"), text("default_value"), text("value_range"), text("description")),
-		newTable("views", a.viewRows, viewColumns...),
-		newTable("warnings", warningRows,
-			text("code"), text("level"), count("errno"), text("cause"), text("remedy")),
+// viewColumns are those of dp.views, and of what makes a view returns.
+var viewColumns = slices.Concat([]column{text("view_name"), text("definition"), count("cells"), text("dimensions"), text("measures"), count("ways"),
+	real("epsilon"), real("rho"), real("delta"), text("owner"), moment("released_at"), count("age_seconds"), count("ledger_id")}, scheduleColumns)
+
+// viewProcedures make and remove DP views, for DBAs.
+var viewProcedures = []procedure{
+	{Procedure: Procedure{"dp_create_view", "dp_create_view(name, query, json)",
+		"Makes a DP view: a public table of noisy counts and sums by cell of public dimensions, and of all their roll-ups, for one charge. The query is SELECT dimensions, COUNT(*), SUM(x) FROM … GROUP BY dimensions; the JSON has epsilon or rho, and may have delta, and ways: for roll-ups by up to how many dimensions the noise is least, all where it is left out; or marginals, a list of lists of dimensions, in its place; ranges, a list of dimensions of dates or numbers along which sums over intervals have little noise; and refresh: daily, weekly or monthly, as dp_schedule. The charge is the calling account's. Returns the view's line in dp.views.",
+		`CALL dp_create_view('shop.sales', 'SELECT region, DATE(placed) AS day, COUNT(*) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2', '{"epsilon": 1}')`},
+		min: 3, max: 3, result: viewColumns, run: (*Admin).createView},
+	{Procedure: Procedure{"dp_refresh_view", "dp_refresh_view(name)",
+		"Releases a DP view, or a synthetic table, anew from the data of now, for another charge of what it cost, and puts the rows in the place of the old ones. While the data are the same and the account is, too, it is the stored answer, and costs nothing.",
+		"CALL dp_refresh_view('shop.sales')"}, min: 1, max: 1, result: viewColumns, run: (*Admin).refreshView},
+	{Procedure: Procedure{"dp_drop_view", "dp_drop_view(name)",
+		"Removes a DP view, or a synthetic table, with its table. What it has cost stays spent.",
+		"CALL dp_drop_view('shop.sales')"}, min: 1, max: 1, run: quiet((*Admin).dropView)},
+	scheduleProcedure,
+	viewErrors, viewSuggestion,
+}
+
+// viewErrors documents the one that is everybody's.
+var viewErrors = procedure{Procedure: Procedure{"dp_view_errors", "dp_view_errors(query [, level])",
+	"Sums of cells of a DP view with their errors: SELECT dimensions, SUM(measure) FROM view WHERE … GROUP BY dimensions, by the numbers without bias. Of each sum the standard error of the noise, by its closed form, and an interval of the level, 0.95 where none is given. Free; anybody may call it who reads the view.",
+	"CALL dp_view_errors('SELECT region, SUM(n) FROM shop.sales GROUP BY region')"},
+	min: 1, max: 2, result: []column{text("group_of"), text("measure"), real("value"), real("std_error"), real("low"), real("high")},
+	run: (*Admin).viewSums, may: func(*Admin, *sql.Context) error { return nil }}
+
+// viewSuggestion documents the one for who wonders what to make.
+var viewSuggestion = procedure{Procedure: Procedure{"dp_suggest_view", "dp_suggest_view([account])",
+	"Proposes the DP view that would have answered the most of what an account was charged for: tables, dimensions and measures that recur in its last 10,000 charges, read from their texts without literals. Returns the statement that makes it, NULL where there is none; how many of how many charges it would have answered; what these cost, as rho, which adds up, and as epsilon at delta 1e-8; and how many charges it could not read, or no view answers. A DBA calls it for any account, an analyst for their own. It runs nothing and is free.",
+	"CALL dp_suggest_view('ann@%')"},
+	min: 0, max: 1, result: []column{text("statement"), count("answered"), count("charges"), real("rho"), real("epsilon"), count("unread")},
+	run: (*Admin).suggestView, may: func(*Admin, *sql.Context) error { return nil }}
+
+// mostCharges is how many charges a suggestion is made of, the last ones.
+const mostCharges = 10000
+
+func (a *Admin) suggestView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	who := a.o.Principal(ctx)
+	if len(args) > 0 {
+		own := who
+		if who = strings.TrimSpace(args[0]); !strings.Contains(who, "@") {
+			who += "@%"
+		}
+		if who != own && !a.o.IsDBA(ctx) {
+			return nil, refuse.New(refuse.NotDBA, "What another account was charged for is told to a DBA.").With("CALL dp_suggest_view() is about your own charges.")
+		}
 	}
-}
-
-// sources shows DBAs the tables of files.
-func (a *Admin) sources(ctx *sql.Context) ([]sql.Row, error) {
-	if a.o.Sources == nil || !a.o.IsDBA(ctx) {
-		return nil, nil
+	charges, losses, err := a.charged(ctx, who)
+	if err != nil {
+		return nil, err
 	}
-	return sourceRows(ctx, a.o.Sources)
+	s, err := a.o.Views.Suggest(ctx, charges)
+	if err != nil {
+		return nil, err
+	}
+	total := privacy.Loss{}
+	for _, i := range s.Answered {
+		total.Rho = total.Add(losses[i]).Rho
+	}
+	return []sql.Row{{orNull(s.Statement), int64(len(s.Answered)), int64(len(charges)), total.Rho.Float(),
+		finite(float64(privacy.EpsilonOf(total, params.DefaultDelta))), int64(s.Unread)}}, nil
 }
 
-// lastWarnings are the remarks on the last private statement of the session that asks, for clients
-// that drop MySQL's warnings.
-func lastWarnings(ctx *sql.Context) ([]sql.Row, error) {
-	k, ok := ctx.Session.(remark.Keeper)
-	if !ok {
-		return nil, nil
+// charged lists what an account was charged for, but for views, and what that has cost on the
+// dearest of its tables.
+func (a *Admin) charged(ctx *sql.Context, who string) (charges []views.Charged, losses []privacy.Loss, err error) {
+	entries, err := a.o.Ledger.Entries(ctx, accounting.Filter{Principal: who, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, Descending: true, Limit: mostCharges})
+	for _, e := range entries {
+		if views.Makes(e.Statement) {
+			continue
+		}
+		c, worst := views.Charged{Statement: e.Statement}, privacy.Loss{}
+		for _, x := range e.Charges {
+			if !x.Entity {
+				c.Tables = append(c.Tables, x.Table)
+			}
+			if x.Loss.Rho >= worst.Rho {
+				worst = x.Loss
+			}
+		}
+		c.Rho = worst.Rho.Float()
+		charges, losses = append(charges, c), append(losses, worst)
+	}
+	return charges, losses, err
+}
+
+func (a *Admin) viewSums(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	level := 0.95
+	if len(args) > 1 {
+		x, err := strconv.ParseFloat(strings.TrimSpace(args[1]), 64)
+		if err != nil || !(x > 0 && x < 1) {
+			return nil, refuse.New(refuse.View, "The level of an interval is a number between 0 and 1.").With("For example 0.95.")
+		}
+		level = x
+	}
+	list, err := a.o.Views.Sums(ctx, args[0], level)
+	var out []sql.Row
+	for _, s := range list {
+		out = append(out, sql.Row{s.Group, s.Column, s.Value, s.StdErr, s.Low, s.High})
+	}
+	return out, err
+}
+
+// viewRef reads the name of a view.
+func viewRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	name, err := tableName(ctx, text)
+	if err != nil {
+		return store.TableRef{}, err
+	}
+	schema, table, _ := cutName(name)
+	return store.TableRef{Schema: schema, Name: table}, nil
+}
+
+// newRef reads the name of what is to be made, which no table had that was protected.
+func (a *Admin) newRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	ref, err := viewRef(ctx, text)
+	if err != nil {
+		return ref, err
+	}
+	if t := a.o.Catalog.Snapshot().Table(ref.String()); t.Account != "" {
+		return ref, refuse.New(refuse.View, "The name %s belongs to a table that was protected.", ref).With("Choose another name.")
+	}
+	return ref, nil
+}
+
+func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	ref, err := a.newRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	o, err := views.ParseOptions(args[2])
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.o.Views.Create(ctx, ref, args[1], o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.DeclareView(ctx, *r); err != nil {
+		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
+	}
+	row, err := a.viewRow(ctx, *r)
+	return []sql.Row{row}, err
+}
+
+// DeclareView makes the table of a view public, if it is not.
+func (a *Admin) DeclareView(ctx *sql.Context, r views.Record) error {
+	return a.o.Catalog.Public(a.o.Schema(ctx), r.Ref().String())
+}
+
+func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.o.Views.Refresh(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if r.Synthetic != nil {
+		return nil, nil // whose line is of another kind: dp.synthetic has it
+	}
+	row, err := a.viewRow(ctx, *r)
+	return []sql.Row{row}, err
+}
+
+func (a *Admin) dropView(ctx *sql.Context, args []string) error {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	return a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Views.Drop(ctx, ref) })
+}
+
+// viewRows makes dp.views: those that the account may see the tables of.
+func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
+	list, err := a.seenViews(ctx, false)
+	if err != nil {
+		return nil, err
 	}
 	var out []sql.Row
-	for _, r := range k.Remarks() {
-		row := sql.Row{string(r.Level()), string(r.Code), r.Text, r.Help(), nil, nil}
-		if r.Of > 0 {
-			row[4], row[5] = int64(r.Cells), int64(r.Of)
+	for _, r := range list {
+		row, err := a.viewRow(ctx, r)
+		if err != nil {
+			return nil, err
 		}
 		out = append(out, row)
 	}
 	return out, nil
 }
 
-func warningRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, e := range remark.Table {
-		out = append(out, sql.Row{string(e.Code), string(e.Level), int64(refuse.MySQLErrno), e.Cause, e.Remedy})
+// seenViews are the views, or the synthetic tables, that the account may see the tables of.
+func (a *Admin) seenViews(ctx *sql.Context, synthetic bool) ([]views.Record, error) {
+	if a.o.Views == nil {
+		return nil, nil
 	}
-	return out, nil
-}
-
-// knownTables lists what the catalogue knows of, and the tables of the store that nobody has
-// declared, of which an account sees those that it sees otherwise.
-func (a *Admin) knownTables(ctx *sql.Context) ([]catalog.Table, error) {
-	s := a.o.Catalog.Snapshot()
-	list := s.All()
-	if a.o.StoredTables == nil {
-		return list, nil
-	}
-	stored, err := a.o.StoredTables(ctx, a.seesAll(ctx))
+	list, err := a.o.Views.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	declared := map[string]bool{}
-	for _, t := range list {
-		declared[t.Name] = true
+	seen, err := a.o.StoredTables(ctx, a.seesAll(ctx))
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range stored {
-		if !declared[name] {
-			list = append(list, s.Table(name))
-		}
-	}
-	slices.SortFunc(list, func(x, y catalog.Table) int { return strings.Compare(x.Name, y.Name) })
-	return list, nil
+	return slices.DeleteFunc(list, func(r views.Record) bool {
+		return (r.Synthetic != nil) != synthetic || !slices.Contains(seen, r.Ref().String())
+	}), nil
 }
 
-func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
-	list, err := a.knownTables(ctx)
+// viewRow is the line of a view: its age is told, and not whether the data have changed.
+func (a *Admin) viewRow(ctx *sql.Context, r views.Record) (sql.Row, error) {
+	var dimensions []string
+	for _, d := range r.Dimensions {
+		name := d.Column
+		if slices.Contains(r.Ranges, d.At) {
+			name += " (ranges)"
+		}
+		dimensions = append(dimensions, name)
+	}
+	type told struct {
+		Column string   `json:"column"`
+		Clip   *float64 `json:"clip"`
+		Cut    float64  `json:"cut_share"`
+		More   float64  `json:"cut_more"`
+	}
+	var measures []told
+	for _, m := range r.Measures {
+		t := told{Column: m.Column, Cut: m.Near, More: m.Wide}
+		if m.Clip > 0 {
+			t.Clip = &m.Clip
+		}
+		measures = append(measures, t)
+	}
+	text, err := json.Marshal(measures)
+	if err != nil {
+		return nil, err
+	}
+	made, err := time.Parse(time.DateTime, r.Made)
+	if err != nil {
+		return nil, fmt.Errorf("admin: view %s: %w", r.Ref(), err)
+	}
+	row := sql.Row{r.Ref().String(), r.Query, int64(r.Cells), strings.Join(dimensions, ", "), string(text), nil,
+		positive(r.Options.Epsilon), positive(r.Options.Rho), positive(r.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), nil}
+	if r.Options.Ways > 0 {
+		row[5] = int64(r.Options.Ways)
+	}
+	if r.Charge > 0 {
+		row[12] = int64(r.Charge)
+	}
+	cells, err := a.scheduleCells(ctx, r.Ref())
+	return append(row, cells...), err
+}
+
+// positive is a number, NULL for 0.
+func positive(x float64) any {
+	if x == 0 {
+		return nil
+	}
+	return x
+}
+
+// syntheticColumns are those of dp.synthetic, and of what makes a synthetic table returns.
+var syntheticColumns = []column{text("table_name"), text("made_of"), text("columns"), count("synthetic_rows"), real("persons"), real("mean_error"), count("rounds"),
+	real("epsilon"), real("rho"), real("delta"), text("owner"), moment("released_at"), count("age_seconds"), count("ledger_id")}
+
+// syntheticProcedures make synthetic tables, for DBAs.
+var syntheticProcedures = []procedure{
+	{Procedure: Procedure{"dp_synthesize", "dp_synthesize(table, name, json)",
+		"Makes a synthetic table: rows like those of a protected table, of which each person there has one, for one charge; public afterwards. The JSON has epsilon or rho, and may have delta; columns, the names of those that are made, all but those that say whose a row is where it is left out; bins, of a range of numbers or moments, 32 where it is left out; ways, the most columns of a table of counts that is measured, 2 or 3; and rows, the most that are made. Each column needs a public domain. The charge is the calling account's. Returns the table's line in dp.synthetic. dp_refresh_view makes it anew, dp_drop_view removes it.",
+		`CALL dp_synthesize('shop.people', 'shop.people_syn', '{"epsilon": 1}')`},
+		min: 3, max: 3, result: syntheticColumns, run: (*Admin).synthesize},
+	syntheticReport,
+}
+
+// syntheticReport documents the one that is everybody's.
+var syntheticReport = procedure{Procedure: Procedure{"dp_synthetic_report", "dp_synthetic_report(name)",
+	"How far the rows of a synthetic table are off in each pair of columns: half of the sum of the differences between the shares of the persons and of the rows, with the standard error of its noise. It was measured with a part of the table's charge. Free; anybody may call it who sees the table.",
+	"CALL dp_synthetic_report('shop.people_syn')"},
+	min: 1, max: 1, result: []column{text("first_column"), text("second_column"), real("error"), real("std_error")},
+	run: (*Admin).syntheticErrors, may: func(*Admin, *sql.Context) error { return nil }}
+
+func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	of, err := viewRef(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	ref, err := a.newRef(ctx, args[1])
+	if err != nil {
+		return nil, err
+	}
+	o, err := views.ParseSyntheticOptions(args[2])
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.o.Views.Synthesize(ctx, ref, of.String(), o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.DeclareView(ctx, *r); err != nil {
+		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
+	}
+	row, err := syntheticRow(*r)
+	return []sql.Row{row}, err
+}
+
+// syntheticRows makes dp.synthetic: those that the account may see the tables of.
+func (a *Admin) syntheticRows(ctx *sql.Context) ([]sql.Row, error) {
+	list, err := a.seenViews(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	var out []sql.Row
-	for _, t := range list {
-		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil, nil}
-		if t.State == catalog.Protected {
-			row[8], row[9] = t.Relation.String(), "private"
-			if t.Sized {
-				row[9] = "public"
-			}
+	for _, r := range list {
+		row, err := syntheticRow(r)
+		if err != nil {
+			return nil, err
 		}
-		if t.Defaults != (catalog.Defaults{}) {
-			text, err := json.Marshal(t.Defaults)
-			if err != nil {
-				return nil, err
-			}
-			row[10] = string(text)
-		}
-		if t.State != catalog.Protected {
-			out = append(out, row)
-		}
-		for _, o := range t.Owners() {
-			out = append(out, a.ownerRow(ctx, slices.Clone(row), t.Name, o))
-		}
+		out = append(out, row)
 	}
 	return out, nil
 }
 
-// ownerRow is the row of a protected table for a person whom its rows belong to.
-func (a *Admin) ownerRow(ctx *sql.Context, row sql.Row, table string, o catalog.Owner) sql.Row {
-	row[6] = o.Entity
-	switch u := o.Unit; {
-	case u.Row:
-		row[2] = "row"
-	case u.Column != "":
-		row[2], row[3], row[11] = "column", a.lettered(ctx, table, u.Column), orNull(u.Period.String())
-	case u.Link != nil:
-		row[2], row[3] = "link", a.lettered(ctx, table, u.Link.Column)
-		row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)
+// syntheticRow is the line of a synthetic table.
+func syntheticRow(r views.Record) (sql.Row, error) {
+	made, err := time.Parse(time.DateTime, r.Made)
+	if err != nil {
+		return nil, fmt.Errorf("admin: synthetic table %s: %w", r.Ref(), err)
 	}
-	return row
-}
-
-// lettered is a column's name in the letters that its table has it in, where the store has it.
-// Policies keep names in lower case.
-func (a *Admin) lettered(ctx *sql.Context, table, column string) string {
-	for _, c := range a.o.Columns(ctx, table) {
-		if strings.EqualFold(c.Name, column) {
-			return c.Name
+	y := r.Synthetic
+	row := sql.Row{r.Ref().String(), y.Table, strings.Join(y.Columns, ", "), int64(r.Cells), y.Total, nil, int64(y.Rounds),
+		positive(y.Options.Epsilon), positive(y.Options.Rho), positive(y.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), nil}
+	if len(y.Pairs) > 0 {
+		sum := 0.0
+		for _, p := range y.Pairs {
+			sum += p.Variation
 		}
+		row[5] = sum / float64(len(y.Pairs))
 	}
-	return column
+	if r.Charge > 0 {
+		row[13] = int64(r.Charge)
+	}
+	return row, nil
 }
 
-func (a *Admin) domains(ctx *sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, t := range a.o.Catalog.Snapshot().All() {
-		for _, c := range slices.Sorted(maps.Keys(t.Domains)) {
-			d := t.Domains[c]
-			row := sql.Row{t.Name, a.lettered(ctx, t.Name, c), "values", int64(len(d.Values)), d.String()}
-			switch {
-			case d.Source != nil:
-				row[2], row[3] = "table", nil
-			case d.Range != nil, d.Span != nil:
-				row[2], row[3] = "range", nil
-			}
-			out = append(out, row)
-		}
+// syntheticErrors is the report of a synthetic table that the account sees.
+func (a *Admin) syntheticErrors(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	ref, err := viewRef(ctx, args[0])
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
-}
-
-func (a *Admin) scales(ctx *sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, t := range a.o.Catalog.Snapshot().All() {
-		for _, c := range slices.Sorted(maps.Keys(t.Scales)) {
-			text, err := json.Marshal(t.Scales[c])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, sql.Row{t.Name, a.lettered(ctx, t.Name, c), int64(len(t.Scales[c])), string(text)})
-		}
+	list, err := a.seenViews(ctx, true)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
-}
-
-func errorRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, e := range refuse.Table {
-		out = append(out, sql.Row{string(e.Code), int64(refuse.MySQLErrno), e.SQLState, e.Cause, e.Remedy})
+	at := slices.IndexFunc(list, func(r views.Record) bool { return r.Ref() == ref })
+	if at < 0 {
+		return nil, refuse.New(refuse.View, "There is no synthetic table %.140s.", ref.String()).With("SELECT table_name FROM dp.synthetic lists those that there are.")
 	}
-	return out, nil
-}
-
-func functionRows(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
-	for _, f := range functions.Rows() {
-		out = append(out, sql.Row{f.Name, f.Aliases, f.Kind, f.Signature, f.Result, f.Weight, f.Options, f.Description, f.Example})
-	}
-	return out, nil
-}
-
-func procedureRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, p := range Procedures() {
-		out = append(out, sql.Row{p.Name, p.Signature, p.Doc, p.Example})
-	}
-	return out, nil
-}
-
-func protocolRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, p := range collect.Protocols {
-		out = append(out, sql.Row{string(p.Protocol), string(p.Model), int64(p.Rounds), p.For, strings.Join(collect.Keys(p.Protocol), ", ")})
-	}
-	return out, nil
-}
-
-func variableRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, p := range params.At(params.Session) {
-		builtIn := p.BuiltIn()
-		if p == params.Rho {
-			builtIn = privacy.RhoFor(params.DefaultEpsilon, params.DefaultDelta).Float()
-		}
-		out = append(out, sql.Row{p.Name, fmt.Sprint(builtIn), p.Range(), p.Doc})
+	for _, p := range list[at].Synthetic.Pairs {
+		out = append(out, sql.Row{p.First, p.Second, p.Variation, p.StdErr})
 	}
 	return out, nil
 }

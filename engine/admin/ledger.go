@@ -3,6 +3,7 @@ package admin
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -12,6 +13,8 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 	"scrim/engine/session"
+	"scrim/internal/refuse"
+	"scrim/internal/spent"
 )
 
 // ledgerColumns are the columns of dp.ledger.
@@ -241,4 +244,126 @@ func eventsText(events []privacy.Event) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// lastCostColumns are the number of the statement and the columns of dp.ledger.
+var lastCostColumns = slices.Concat([]column{count("number")}, ledgerColumns)
+
+// lastCost is what the last private statement of the session that asks was charged: the lines that
+// its charges have in dp.ledger, and a line
+// for each table that a stored answer is of. A line of a stored answer has no id: the ledger writes
+// one entry for many uses.
+func (a *Admin) lastCost(ctx *sql.Context) ([]sql.Row, error) {
+	k, ok := ctx.Session.(spent.Keeper)
+	if !ok {
+		return nil, nil
+	}
+	last := k.Spent()
+	lines := &ledgerLines{all: a.seesAll(ctx), price: prices(a.o.Ledger.Budgets())}
+	var out []sql.Row
+	for _, s := range last.Entries {
+		found, err := a.spentOn(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			for _, row := range lines.of(e) {
+				if s.Replay {
+					row[0], row[1] = nil, nil
+				}
+				out = append(out, slices.Concat(sql.Row{last.Number}, row))
+			}
+		}
+	}
+	return out, nil
+}
+
+// spentOn are the ledger's entries of a charge or a stored answer: none where the ledger has been
+// archived since.
+func (a *Admin) spentOn(ctx *sql.Context, s spent.Entry) ([]accounting.Entry, error) {
+	if s.Replay {
+		return []accounting.Entry{{
+			Kind: accounting.ReplayEntry, Principal: a.o.Principal(ctx), Statement: s.Statement, Digest: s.Digest,
+			ReplayOf: s.Charge, Tables: s.Accounts,
+		}}, nil
+	}
+	return a.o.Ledger.Entries(ctx, accounting.Filter{
+		Kinds: []accounting.EntryKind{accounting.ChargeEntry}, AfterID: s.Charge - 1, BeforeID: s.Charge + 1, Limit: 1,
+	})
+}
+
+// replaysPage is how many stored answers are read at a time.
+const replaysPage = 500
+
+// replaysTable is dp.replays: the stored answers, what goes last first. An analyst sees those that
+// they paid for, and no account of their name before them, and how often they themselves got them
+// again; that others got them too, where a table shares its answers, is for DBAs and auditors.
+func (a *Admin) replaysTable() *table {
+	return newPaged("replays", a.replays,
+		count("id"), moment("answered_at"), text("principal"), text("statement"), text("digest"), text("tables"), count("size"),
+		text("is_shared"), count("hits"), moment("last_used"), count("ledger_id"), text("ends_by"))
+}
+
+func (a *Admin) replays(ctx *sql.Context) func() ([]sql.Row, error) {
+	who, all := a.o.Principal(ctx), a.seesAll(ctx)
+	f := accounting.AnswerFilter{Limit: replaysPage}
+	if !all {
+		f.Principal = who
+	}
+	done := who == ""
+	return func() ([]sql.Row, error) {
+		var out []sql.Row
+		for !done && len(out) == 0 {
+			list, next, err := a.o.Ledger.StoredAnswers(ctx, f)
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range list {
+				if since := session.Since(ctx); all || since == 0 || s.Charge > since {
+					out = append(out, replayRow(s, all))
+				}
+			}
+			f.Before, done = next, next == 0
+		}
+		return out, nil
+	}
+}
+
+func replayRow(s accounting.StoredAnswer, all bool) sql.Row {
+	uses := s.Own
+	if all {
+		uses = s.All
+	}
+	shared, charge := "no", any(nil)
+	if s.Shared {
+		shared = "yes"
+	}
+	if s.Charge > 0 {
+		charge = int64(s.Charge)
+	}
+	tables := strings.Join(s.Tables, ", ")
+	return sql.Row{int64(s.ID), instant(s.At), s.Principal, s.Statement, s.Digest, tables, s.Bytes,
+		shared, int64(uses.Hits), instant(uses.Last), charge,
+		"a change of the data, the definition or the policy of " + tables + ", or newer answers that need the room"}
+}
+
+// verifyDoc documents the procedure that verifies the ledger.
+var verifyDoc = Procedure{"dp_verify_ledger", "dp_verify_ledger()",
+	"Reads and verifies all records of the ledger again while everybody goes on working, and says how many they are, how many more are in archives, " +
+		"and the last record with its hash. Where it finds damage, nothing private is answered any more, and the server's log says what to do. For a DBA or an auditor.",
+	"CALL dp_verify_ledger()"}
+
+// verifyLedger makes the procedure for go-mysql-server.
+func (a *Admin) verifyLedger() sql.ExternalStoredProcedureDetails {
+	t := newTable(verifyDoc.Name, nil, count("records"), count("archived"), count("last_record"), text("last_hash"))
+	return sql.ExternalStoredProcedureDetails{Name: verifyDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context) (sql.RowIter, error) {
+		if a.o.Principal(ctx) == "" || !a.seesAll(ctx) {
+			return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA or an auditor only.", verifyDoc.Name)
+		}
+		r, err := a.o.Ledger.Recheck(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return sql.RowsToRowIter(sql.Row{int64(r.Records), int64(r.Archived), int64(r.End.Record), r.End.Hash}), nil
+	}}
 }

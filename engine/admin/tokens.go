@@ -2,7 +2,9 @@ package admin
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -12,9 +14,60 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/collect"
+	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
 	"scrim/internal/refuse"
 )
+
+// issuing is the procedure that returns tokens, of which there may be millions.
+func issuing(p Procedure) procedure {
+	return procedure{Procedure: p, min: 2, max: 4, result: tokenColumns, stream: (*Admin).issueTokens, may: (*Admin).collecting}
+}
+
+var tokenColumns = []column{text("token"), count("round"), count("cell"), text("stratum")}
+
+func (a *Admin) issueTokens(ctx *sql.Context, args []string) (sql.RowIter, error) {
+	name, err := collectionName(args[0])
+	if err != nil {
+		return nil, err
+	}
+	issue := collections.Issue{Stratum: strings.TrimSpace(optional(args, 2))}
+	if issue.Tokens, err = wholeNumber("number of tokens", args[1], 1<<40); err != nil {
+		return nil, err
+	}
+	if text := optional(args, 3); strings.TrimSpace(text) != "" {
+		round, err := wholeNumber("round", text, 255)
+		if err != nil {
+			return nil, err
+		}
+		issue.Round = int(round)
+	}
+	tokens, err := a.o.Collections.IssueTokens(ctx, name, issue)
+	if err != nil {
+		return nil, err
+	}
+	return &tokenRows{tokens}, nil
+}
+
+// tokenRows are tokens as rows.
+type tokenRows struct{ left []collections.Token }
+
+// Next implements sql.RowIter. A token is forgotten when it has been shown.
+func (r *tokenRows) Next(*sql.Context) (sql.Row, error) {
+	if len(r.left) == 0 {
+		return nil, io.EOF
+	}
+	t := r.left[0]
+	r.left[0].Secret = [issue.TokenSize]byte{}
+	r.left = r.left[1:]
+	return sql.Row{hex.EncodeToString(t.Secret[:]), int64(t.Round), int64(t.Cell), orNull(t.Stratum)}, nil
+}
+
+// Close implements sql.RowIter.
+func (r *tokenRows) Close(*sql.Context) error {
+	clear(r.left)
+	return nil
+}
 
 // issuingLinks is dp_issue_tokens whose tokens are links that open a page.
 func issuingLinks(p Procedure) procedure {
