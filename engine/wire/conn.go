@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -264,3 +265,115 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.conn().SetReadDeadl
 
 // SetWriteDeadline implements net.Conn.
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.conn().SetWriteDeadline(t) }
+
+// WaitForClient waits, while a statement runs, until its client goes away or sends COM_QUIT, which
+// is true, or until ctx ends. A client may send its next commands already; they stay unread. It
+// must have returned before the connection is read again.
+func (c *Conn) WaitForClient(ctx context.Context) bool {
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = c.conn().SetReadDeadline(time.Unix(1, 0))
+		close(interrupted)
+	})
+	gone := c.waitForEnd()
+	if !stop() {
+		<-interrupted
+	}
+	_ = c.conn().SetReadDeadline(time.Time{})
+	return gone && ctx.Err() == nil
+}
+
+// waitForEnd looks at what comes until that is COM_QUIT or the end, or until no more can be looked
+// at.
+func (c *Conn) waitForEnd() (gone bool) {
+	for {
+		waiting := c.buffered.Buffered()
+		if quits, more := hasQuit(c.buffered, waiting); quits || !more {
+			return quits
+		}
+		if _, err := c.buffered.Peek(waiting + 1); err != nil {
+			return true
+		}
+	}
+}
+
+type peeker interface{ Peek(n int) ([]byte, error) }
+
+// hasQuit looks for COM_QUIT among n waiting bytes; more is false when later ones could not be
+// seen.
+func hasQuit(p peeker, n int) (quits, more bool) {
+	b, _ := p.Peek(n)
+	for len(b) > headerSize {
+		size := payloadLength(b)
+		if size == 1 && b[headerSize] == comQuit {
+			return true, true
+		}
+		if len(b) < headerSize+size {
+			break
+		}
+		b = b[headerSize+size:]
+	}
+	return false, n < chunk
+}
+
+// LocalFile asks the client for a file of its own and returns what it sends. Close reads the rest
+// of it and must come before anything else is sent. The client must allow it, see LocalFiles.
+func (c *Conn) LocalFile(ctx context.Context, name string) (io.ReadCloser, error) {
+	at := c.packet()
+	c.out = append(append(c.out, packetLocalFile), name...)
+	if err := c.end(at); err != nil {
+		return nil, err
+	}
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	return &localFile{ctx: ctx, c: c}, nil
+}
+
+// localFile is a file on its way. An empty packet ends it.
+type localFile struct {
+	ctx  context.Context
+	c    *Conn
+	part []byte
+	err  error
+}
+
+// Read implements io.Reader.
+func (f *localFile) Read(p []byte) (int, error) {
+	for len(f.part) == 0 {
+		if f.err != nil {
+			return 0, f.err
+		}
+		if err := f.ctx.Err(); err != nil {
+			return 0, err
+		}
+		f.next()
+	}
+	n := copy(p, f.part)
+	f.part = f.part[n:]
+	return n, nil
+}
+
+func (f *localFile) next() {
+	_ = f.c.conn().SetReadDeadline(time.Now().Add(f.c.timeouts.body()))
+	f.part, f.err = f.c.read(f.c.listener.cfg.MaxPacket)
+	switch {
+	case f.err == io.EOF: // of the connection: the file goes on
+		f.err = io.ErrUnexpectedEOF
+	case f.err == nil && len(f.part) == 0:
+		f.err = io.EOF
+	}
+}
+
+// Close implements io.Closer.
+func (f *localFile) Close() error {
+	for f.err == nil {
+		f.next()
+	}
+	f.part = nil
+	if f.err != io.EOF {
+		f.c.failed = f.err // the connection is out of step
+		return f.err
+	}
+	return nil
+}
