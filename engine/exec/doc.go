@@ -40,7 +40,7 @@
 //
 // An answer is kept by a digest of the principal, the release's canonical plan and the versions of
 // its tables, and found by it across restarts (replay.go). What is asked several times at once is
-// charged once (flight.go). What the ledger keeps of a statement is its redacted text.
+// charged once (replay.go). What the ledger keeps of a statement is its redacted text.
 // docs/decisions/replays.md has the reasons.
 //
 // # From rows to blocks
@@ -56,8 +56,8 @@
 // A block holds each person's rows added up by a function that does not depend on the order of
 // rows, whatever order the store returns them in; the order of the persons in it is that of arrival
 // and means nothing. What aggregates of all groups at once read is kept as packed records, dealt
-// out by a hash of the person, added up where they grow many (fold.go), and becomes one sparse
-// vector a person (grouped.go, gather.go). What scalar aggregates read of rows is kept in the same
+// out by a hash of the person, added up where they grow many, and becomes one sparse vector a
+// person (grouped.go, gather.go). What scalar aggregates read of rows is kept in the same
 // way, added up by (group, person), and becomes packed columns of each group, which are unpacked
-// while its estimators read them (totals.go, sums.go).
+// while its estimators read them (totals.go).
 package exec

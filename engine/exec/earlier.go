@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/reconcile"
 	"scrim/internal/params"
-	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/internal/spent"
 	"scrim/planner/plan"
@@ -123,58 +121,4 @@ func viewRemark(v plan.View) remark.Remark {
 	}
 	return remark.New(remark.FromView, text, v.Name, v.Age(time.Now()), v.Released.UTC().Format(time.DateTime)).
 		With("SET %s = '%s' asks the table, at its cost.", params.Views.Name, params.ViewsOff)
-}
-
-// Prepay makes the charge for a statement durable whose answer is released later, part by part, and
-// reads nothing. Each part is released by Continue.
-func (x *Executor) Prepay(ctx *sql.Context, s *plan.Statement) (accounting.Receipt, error) {
-	begun, err := x.Begin(ctx, s)
-	if err != nil {
-		return accounting.Receipt{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return accounting.Receipt{}, notStarted(err)
-	}
-	return x.reserve(ctx, begun.(*execution).request(s.Releases))
-}
-
-// Prepaid ends what Prepay began: the statement may be continued, or err is why it may not. The
-// charge stands.
-func (x *Executor) Prepaid(receipt accounting.Receipt, err error) {
-	x.Account.Finish(receipt, outcome(err))
-}
-
-// Continue releases a part of a statement that a charge of Prepay has paid for, and makes that
-// again where it does not count in a window of now. release is handed a function that tells whether
-// the tables are still defined as the plan took them, and has to call it when it has read
-// them and before it keeps anything. It keeps all of the part or nothing. An error of it, and a
-// panic, are told as one fixed text. It is for DBAs to call, who may read the rows: it runs beside
-// other statements, and for want of memory it may fail as these do.
-func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, charge uint64, release func(unchanged func() error) error) error {
-	if err := x.Store.Room(); err != nil {
-		return noRoom(err)
-	}
-	receipt, err := x.Account.Renew(ctx, charge)
-	if errors.Is(err, accounting.ErrArchived) {
-		return refuse.New(refuse.View, "The ledger's record of what was charged is in an archive, so that nobody can say in which windows it counts.").
-			With("CALL dp_continual makes another series, for another charge.")
-	} else if err != nil {
-		return err
-	}
-	unchanged := func() error {
-		for _, r := range s.Releases {
-			for _, d := range r.Defined {
-				if err := x.Unchanged(ctx, d); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	err = tried(func() error { return release(unchanged) })
-	x.Prepaid(receipt, err)
-	if err != nil {
-		return &failure{refuse.New(refuse.Failed, "The release did not finish: nothing of it was kept or shown. It can be tried again, and is charged once in each window."), err}
-	}
-	return nil
 }

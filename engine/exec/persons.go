@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
+	"hash/maphash"
+	"math"
 
 	"scrim/engine/store"
 	"scrim/internal/spill"
@@ -123,4 +126,167 @@ func (p *persons) next(g int32) (int32, error) {
 	}
 	p.counts[g]++
 	return int32(p.counts[g] - 1), nil
+}
+
+// units numbers the integers that name the persons of a group, 0, 1, 2, … as they come. It is a
+// table with open places: a unit lies at the place of its hash or behind it, before a free one. A
+// row costs one access to memory, which the processor can have begun before.
+type units struct {
+	slots []unitSlot // a power of two of them, at most three quarters taken
+	taken int
+	seed  uint64 // of the hash, unknown to who chose the units
+}
+
+// unitSlot holds a person's number plus 1; 0 where it is free.
+type unitSlot struct {
+	unit   int64
+	number int32
+}
+
+// firstUnits is the size of a table with one person.
+const firstUnits = 8
+
+// home is the place of a unit's hash.
+func (u *units) home(unit int64) int { return int(mixed(unit, u.seed) & uint64(len(u.slots)-1)) }
+
+// at returns the unit's slot, or the free one where it belongs. The table is not empty.
+func (u *units) at(unit int64) *unitSlot {
+	for i := u.home(unit); ; i = (i + 1) & (len(u.slots) - 1) {
+		if s := &u.slots[i]; s.number == 0 || s.unit == unit {
+			return s
+		}
+	}
+}
+
+// find returns the unit's number, -1 where it has none yet.
+func (u *units) find(unit int64) int32 {
+	if u.taken == 0 {
+		return -1
+	}
+	return u.at(unit).number - 1
+}
+
+// put gives a number to a unit that has none.
+func (u *units) put(unit int64, number int32, memory *spill.Area) error {
+	if 4*(u.taken+1) > 3*len(u.slots) {
+		if err := u.grow(memory); err != nil {
+			return err
+		}
+	}
+	*u.at(unit) = unitSlot{unit, number + 1}
+	u.taken++
+	return nil
+}
+
+func (u *units) grow(memory *spill.Area) (err error) {
+	before := u.slots
+	if before == nil {
+		u.seed = maphash.Bytes(maphash.MakeSeed(), nil)
+	}
+	if u.slots, err = take[unitSlot](memory, max(firstUnits, 2*len(before))); err != nil {
+		return err
+	}
+	for _, s := range before {
+		if s.number > 0 {
+			*u.at(s.unit) = s
+		}
+	}
+	free(memory, before)
+	return nil
+}
+
+// touch reads a unit's place and returns what is there, which means nothing: see prefetch.
+func (u *units) touch(unit int64) int64 {
+	if u.taken == 0 {
+		return 0
+	}
+	return int64(u.slots[u.home(unit)].number)
+}
+
+// names numbers the texts that name persons, 0, 1, 2, … as they come: a table with open places like
+// units, whose slots tell where a text is kept. Equal texts have one number and others have others,
+// whatever their hashes.
+type names struct {
+	slots []textSlot // a power of two of them, at most three quarters taken
+	taken int
+	seed  maphash.Seed
+	texts [][]byte // blocks of texts
+	left  []byte   // of the last block
+}
+
+// textSlot is a kept text with its number plus 1; 0 where the slot is free.
+type textSlot struct {
+	hash          uint64
+	block, offset int32
+	size, number  int32
+}
+
+// The blocks of texts double from leastBlock to mostBlock bytes; a longer text has one of its own.
+const leastBlock, mostBlock = 1 << 8, 1 << 20
+
+var errNames = errors.New("exec: more than 2^31 texts")
+
+// find returns the text's number, -1 where it has none yet.
+func (n *names) find(text string) int32 {
+	if n.taken == 0 {
+		return -1
+	}
+	return n.at(text, maphash.String(n.seed, text)).number - 1
+}
+
+// at returns the text's slot, or the free one where it belongs. The table is not empty.
+func (n *names) at(text string, hash uint64) *textSlot {
+	for i := int(hash & uint64(len(n.slots)-1)); ; i = (i + 1) & (len(n.slots) - 1) {
+		s := &n.slots[i]
+		if s.number == 0 || s.hash == hash && string(n.texts[s.block][s.offset:s.offset+s.size]) == text {
+			return s
+		}
+	}
+}
+
+// put gives a number to a text that has none, and keeps the text.
+func (n *names) put(text string, number int32, memory *spill.Area) error {
+	if n.taken == math.MaxInt32 {
+		return errNames
+	}
+	if 4*(n.taken+1) > 3*len(n.slots) {
+		if err := n.grow(memory); err != nil {
+			return err
+		}
+	}
+	if len(n.left) < len(text) {
+		var err error
+		if n.left, err = room[uint8](memory, max(min(leastBlock<<min(len(n.texts), 20), mostBlock), len(text))); err != nil {
+			return err
+		}
+		n.texts = append(n.texts, n.left)
+	}
+	last := len(n.texts) - 1
+	hash := maphash.String(n.seed, text)
+	*n.at(text, hash) = textSlot{hash, int32(last), int32(len(n.texts[last]) - len(n.left)), int32(len(text)), number + 1}
+	n.left = n.left[copy(n.left, text):]
+	n.taken++
+	return nil
+}
+
+func (n *names) grow(memory *spill.Area) (err error) {
+	before := n.slots
+	if before == nil {
+		n.seed = maphash.MakeSeed()
+	}
+	if n.slots, err = take[textSlot](memory, max(firstUnits, 2*len(before))); err != nil {
+		return err
+	}
+	for _, s := range before {
+		if s.number == 0 {
+			continue
+		}
+		i := int(s.hash & uint64(len(n.slots)-1))
+		for n.slots[i].number != 0 {
+			i = (i + 1) & (len(n.slots) - 1)
+		}
+		n.slots[i] = s
+	}
+	free(memory, before)
+	return nil
 }

@@ -22,7 +22,7 @@
 // are released later, each once:
 //
 //	CALL dp_continual  ─▶ options, definition    series_options.go, series_define.go
-//	                   ─▶ charge for all days    engine/exec, totals.go
+//	                   ─▶ charge for all days    engine/exec, charges.go
 //	CALL dp_continue   ─▶ is the ledger's last release the store's?   series_ledger.go
 //	                   ─▶ what persons add, within their bounds       series_persons.go
 //	                   ─▶ kept, noted, shown                          series_release.go
