@@ -1,6 +1,14 @@
+// Package aggregate binds the aggregates of a GROUP BY over rows of persons, one by one.
+//
+// In goes a relation and an aggregate as written. Out comes an Aggregate before its share of the
+// loss is known: the function with its options, the argument with its grid and bounds, the columns
+// that it reads of a scan, the SQL type of its answer and of its error bars, the error that it is
+// asked to have. One aggregate may stand for several: for columns that are answered as one vector,
+// and for those that are answered in all groups at once.
 package aggregate
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -462,4 +470,31 @@ func (s *Binder) aim(a *Aggregate) {
 	if settings.PilotOf(s.ctx).Share > 0 {
 		a.Target = 0
 	}
+}
+
+// OfNobody is an aggregate over no rows.
+func OfNobody(e sql.Aggregation) any {
+	e, barSpec := BarOf(e)
+	m, ok := Marker(e)
+	switch {
+	case !ok || !m.Function.Counts:
+		return nil
+	case barSpec != nil:
+		return 0.0
+	}
+	return int64(0)
+}
+
+// notPure refuses an aggregate that has no pure mechanism.
+func (s *Binder) notPure(a *Aggregate) error {
+	what, remedy := a.Call.NotPure()
+	return rule.Deny(rule.Pure, refuse.Aggregate, remedy, "%s has no pure mechanism, and %s is on the pure account (delta 0).", what, s.params.PureTable)
+}
+
+// Unbuilt says why an aggregate has no estimator: the error of its constructor.
+func (s *Binder) Unbuilt(a *Aggregate, err error) error {
+	if s.params.IsPure() && errors.Is(err, estimator.ErrNotPure) {
+		return s.notPure(a)
+	}
+	return rule.By(rule.Option, err)
 }
