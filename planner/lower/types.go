@@ -259,3 +259,15 @@ const (
 	firstMoment = "TIMESTAMP '0001-01-01 00:00:00'"
 	lastMoment  = "TIMESTAMP '9999-12-31 23:59:59.999999'"
 )
+
+// Exact reports whether a column of a store type is read as it is: where it is not NULL, neither is
+// what ReadColumn makes of it. A DOUBLE is not, as it may be NaN, nor is a type whose range MySQL's
+// does not cover.
+func Exact(duckdbType string) bool {
+	t := strings.ToUpper(strings.TrimSpace(duckdbType))
+	switch t {
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT":
+		return true
+	}
+	return decimalType.FindStringSubmatch(t) != nil && !strings.HasSuffix(t, "]")
+}
