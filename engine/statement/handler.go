@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -25,6 +26,7 @@ import (
 	"scrim/engine/statement/trace"
 	"scrim/engine/watch"
 	"scrim/engine/wire"
+	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
 
@@ -217,4 +219,74 @@ func expressions(vars map[string]*querypb.BindVariable) (map[string]sqlparser.Ex
 		}
 	}
 	return out, nil
+}
+
+// admit takes a place in the audit log for a statement or a login.
+func (h *Handler) admit() (audit.Place, error) {
+	place, err := h.Audit.Admit()
+	if err != nil {
+		err = refuse.New(refuse.Audit, "The audit log cannot be written, and the server is configured to run no statement without it.")
+	}
+	return place, err
+}
+
+// login records that a client has logged in.
+func (h *Handler) login(c *mysql.Conn) error {
+	place, err := h.admit()
+	if err != nil {
+		return err
+	}
+	place.Write(connection(audit.Login, c))
+	return nil
+}
+
+// logout records the end of a connection that had logged in.
+func (h *Handler) logout(c *mysql.Conn) {
+	if c.UserData != nil {
+		h.Audit.Write(connection(audit.Logout, c))
+	}
+}
+
+func connection(kind audit.Kind, c *mysql.Conn) audit.Record {
+	return audit.Record{Kind: kind, Connection: c.ConnectionID, Principal: session.PrincipalOf(c), From: c.RemoteAddr().String()}
+}
+
+// Timeouts implements wire.Handler, by the session's own variables.
+func (h *Handler) Timeouts(c *mysql.Conn) wire.Timeouts {
+	s, ok := c.ClientData.(*session.Session)
+	if !ok {
+		return wire.Timeouts{}
+	}
+	return wire.Timeouts{Idle: seconds(s, "wait_timeout"), Body: seconds(s, "net_read_timeout"), Write: seconds(s, "net_write_timeout")}
+}
+
+// converting is the context of conversions, which read nothing of it; making one copies all
+// variables.
+var converting = sql.NewEmptyContext()
+
+// seconds is the value of a session variable that counts seconds, 0 where there is none.
+func seconds(s *session.Session, name string) time.Duration {
+	v, err := s.GetSessionVariable(nil, name)
+	if err != nil {
+		return 0
+	}
+	n, _, err := types.Int64.Convert(converting, v)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n.(int64)) * time.Second
+}
+
+// setIdleTimeout gives a new session of a client that says that a person types the time of
+// interactive_timeout.
+func setIdleTimeout(c *mysql.Conn) error {
+	s, ok := c.ClientData.(*session.Session)
+	if !ok || !wire.Of(c).Interactive() {
+		return nil
+	}
+	v, err := s.GetSessionVariable(nil, "interactive_timeout")
+	if err != nil {
+		return err
+	}
+	return s.BaseSession.SetSessionVariable(sql.NewEmptyContext(), "wait_timeout", v)
 }

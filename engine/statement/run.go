@@ -3,14 +3,21 @@ package statement
 import (
 	"context"
 	"errors"
+	"io"
+	"regexp"
+	"strings"
 	"time"
 
+	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
+	"github.com/rs/zerolog"
 
+	"scrim/engine/audit"
+	"scrim/engine/browse"
 	"scrim/engine/gate"
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
@@ -18,9 +25,12 @@ import (
 	"scrim/engine/statement/processlist"
 	"scrim/engine/statement/result"
 	"scrim/engine/statement/trace"
+	"scrim/engine/store"
 	"scrim/engine/tables"
+	"scrim/engine/watch"
 	"scrim/engine/wire"
 	"scrim/planner/parse"
+	"scrim/planner/settings"
 )
 
 // command is one statement to run.
@@ -207,4 +217,159 @@ func statusFlags(ctx *sql.Context, c *mysql.Conn) error {
 		c.StatusFlags |= uint16(mysql.ServerInTransaction)
 	}
 	return nil
+}
+
+// queries are planned and begun by the SQL engine.
+type queries struct{ engine *sqle.Engine }
+
+// begin plans a statement and begins its execution. A statement whose cost only a pilot can tell is
+// run as its own pilot first: that is charged and recorded like any other statement, and its rows
+// are dropped, but what they tell about their error is kept for the plan of the statement itself.
+func (q queries) begin(ctx *sql.Context, text string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr) (sql.Schema, sql.RowIter, error) {
+	schema, rows, err := q.planned(ctx, text, parsed, bindings)
+	var needed *settings.PilotNeeded
+	if !errors.As(err, &needed) {
+		return schema, rows, err
+	}
+	if err := q.drop(settings.WithPilot(ctx, needed), text, parsed, bindings); err != nil {
+		return nil, nil, err
+	}
+	return q.planned(settings.AfterPilot(ctx), text, parsed, bindings)
+}
+
+// planned plans a statement once more where the session has no current database and the binder
+// wants one.
+func (q queries) planned(ctx *sql.Context, text string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr) (sql.Schema, sql.RowIter, error) {
+	schema, rows, _, err := q.engine.QueryWithBindings(ctx, text, parsed, bindings, &sql.QueryFlags{})
+	if sql.ErrNoDatabaseSelected.Is(err) {
+		return q.withoutDatabase(ctx, text, bindings, err)
+	}
+	return schema, rows, err
+}
+
+// drop runs a statement for what it leaves behind.
+func (q queries) drop(ctx *sql.Context, text string, parsed sqlparser.Statement, bindings map[string]sqlparser.Expr) error {
+	_, rows, err := q.planned(ctx, text, parsed, bindings)
+	if err != nil {
+		return err
+	}
+	for {
+		if _, err = rows.Next(ctx); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, rows.Close(ctx))
+}
+
+// withoutDatabase plans a statement again for a session without a current database: the binder
+// wants one to expand a view, even where every name is qualified. Nothing was executed before
+// cause, and an unqualified name still ends in it.
+func (q queries) withoutDatabase(ctx *sql.Context, query string, bindings map[string]sqlparser.Expr, cause error) (sql.Schema, sql.RowIter, error) {
+	ctx.SetCurrentDatabase(sql.InformationSchemaDatabaseName)
+	defer ctx.SetCurrentDatabase("")
+	schema, rows, _, err := q.engine.QueryWithBindings(ctx, query, nil, bindings, &sql.QueryFlags{})
+	if sql.ErrTableNotFound.Is(err) {
+		err = cause
+	}
+	return schema, rows, err
+}
+
+// messageCounts are the variables that tell how many messages the statement before has left.
+var messageCounts = regexp.MustCompile(`(?i)@@(?:(?:session|local)\s*\.\s*)?` + "`?(?:warning|error)_count")
+
+// diagnose makes the statement keep or clear the messages of the one before it, as in MySQL: what
+// shows them keeps them.
+func diagnose(ctx *sql.Context, s sqlparser.Statement, text string) {
+	own, ok := session.From(ctx)
+	if !ok {
+		return
+	}
+	show, ok := s.(*sqlparser.Show)
+	switch _, named := s.(*sqlparser.Execute); {
+	case named: // what it names is diagnosed
+	case ok && strings.EqualFold(show.Type, "warnings"), browse.ShowsMessages(s):
+		own.Diagnose(session.Keeps)
+	case strings.Contains(text, "@@") && messageCounts.MatchString(text):
+		own.Diagnose(session.Counts)
+	default:
+		own.Diagnose(session.Clears)
+	}
+}
+
+// begin notes a statement that is about to run, for which the audit log must have a place.
+func (h *Handler) begin(ctx context.Context, c *mysql.Conn, text string) (context.Context, *trace.Trace, error) {
+	ctx, t := trace.New(store.ForAccount(ctx, session.PrincipalOf(c)), text)
+	if h.Steps {
+		t.NoteSteps(text)
+	}
+	var err error
+	if t.Place, err = h.admit(); err != nil {
+		return ctx, t, h.end(nil, c, t, err)
+	}
+	return ctx, t, nil
+}
+
+// end is the way out of every statement: it turns the error outward and tells how the statement
+// ended. ctx may be nil.
+func (h *Handler) end(ctx *sql.Context, c *mysql.Conn, t *trace.Trace, err error) error {
+	f := mysqlerr.Context{Principal: c.User, ID: t.ID, Statement: mysqlerr.Statement{Text: t.Text()}}
+	if ctx != nil {
+		f.Statement.Database = ctx.GetCurrentDatabase()
+		if s, ok := session.From(ctx); ok {
+			f.Protected, f.Principal = s.TouchesProtected(), s.Principal()
+		}
+	}
+	public := h.Errors.Public(err, f)
+	if own, ok := mysqlerr.AsSQLError(public); ok && ctx != nil {
+		warn(ctx, own, t.ID)
+	}
+	e := t.Event(c, ctx, err, public)
+	if t.BringsReports() && err == nil {
+		t.Place.Free()
+		h.Observe(anonymous(e))
+		return nil
+	}
+	t.Place.Write(audit.Of(e))
+	h.tell(e)
+	return public
+}
+
+// warn makes SHOW WARNINGS show the error, as MySQL does, and the id under which the server's logs
+// have the statement.
+func warn(ctx *sql.Context, e *mysql.SQLError, id string) {
+	ctx.ClearWarnings()
+	// The latest comes first.
+	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: mysql.ERUnknownError, Message: "The statement's id in the server's logs is " + id})
+	ctx.Session.Warn(&sql.Warning{Level: "Error", Code: e.Num, Message: e.Message})
+}
+
+// tell hands the event to whoever watches, and writes the log's line: private statements and what
+// did not succeed at the level info, the rest at debug. What clients are not told has a line of its
+// own, under the same id.
+func (h *Handler) tell(e watch.Event) {
+	level := zerolog.DebugLevel
+	if e.Private || e.Outcome != watch.Answered {
+		level = zerolog.InfoLevel
+	}
+	if l := h.Errors.Log.WithLevel(level); l.Enabled() {
+		l = l.Str("id", e.ID).Str("principal", e.Principal).Uint32("connection", e.Client).Str("outcome", string(e.Outcome)).
+			Dur("ms", e.Duration).Str("digest", e.Digest).Str("statement", e.Statement)
+		if e.Errno != 0 {
+			l = l.Int("errno", e.Errno).Str("cause", e.Cause)
+		}
+		if e.Private {
+			l = l.Strs("tables", e.Tables).Int("replayed", e.Replayed).Int("charged", e.Charged)
+		}
+		l.Msg("statement")
+	}
+	h.Observe(e)
+}
+
+// anonymous is what is told of reports that were taken: that they were, to who counts statements.
+// When which account sent them, and from where, is kept nowhere.
+func anonymous(e watch.Event) watch.Event {
+	return watch.Event{At: e.At, Duration: e.Duration, Statement: e.Statement, Digest: e.Digest, Outcome: e.Outcome}
 }

@@ -1,9 +1,13 @@
+// Package trace is what the server notes of one statement while it runs, and how it ended: for the
+// log, the audit log and whoever watches. Of the statement's text it keeps what is left without its
+// literals.
 package trace
 
 import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -12,11 +16,15 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/accounting"
 	"scrim/engine/audit"
+	"scrim/engine/exec"
 	"scrim/engine/mysqlerr"
 	"scrim/engine/session"
+	"scrim/engine/store"
 	"scrim/engine/watch"
 	"scrim/internal/digest"
+	"scrim/internal/refuse"
 	"scrim/planner/plan"
 )
 
@@ -130,4 +138,81 @@ func (t *Trace) Event(c *mysql.Conn, ctx *sql.Context, cause, public error) watc
 		e.Replayed, e.Charged = t.replayed, t.charged
 	}
 	return e
+}
+
+// The causes of endings that are not refusals by one of our rules.
+const (
+	CausePrivilege = "PRIVILEGE"   // MySQL's own privileges
+	CauseSyntax    = "SYNTAX"      // the statement could not be parsed
+	CauseStatement = "STATEMENT"   // another of MySQL's conditions, told by the error's number
+	CauseTime      = "TIME_LIMIT"  // max_execution_time, or the server's statement-time
+	CauseEnded     = "INTERRUPTED" // KILL, a client that went away, or the end of the server
+	CauseInternal  = "INTERNAL"    // what the client is not told, see the log
+)
+
+// ending names how a statement ended and why, from the error before it was turned outward.
+func ending(err error) (watch.Outcome, string) {
+	if err == nil {
+		return watch.Answered, ""
+	}
+	r, refused := mysqlerr.RefusedBy(err)
+	cause := func(other string) string {
+		if refused {
+			return string(r.Code)
+		}
+		return other
+	}
+	switch {
+	case refused && r.Code != refuse.Failed && r.Code != refuse.Ledger:
+		return watch.Refused, string(r.Code)
+	case errors.Is(err, context.DeadlineExceeded):
+		return watch.TimedOut, cause(CauseTime)
+	case errors.Is(err, context.Canceled), store.KindOf(err) == store.Interrupted:
+		return watch.Cancelled, cause(CauseEnded)
+	case refused:
+		return watch.Failed, string(r.Code)
+	}
+	e, ok := mysqlerr.AsSQLError(mysqlerr.Condition(err))
+	switch {
+	case !ok:
+		if mysqlerr.Expected(err) {
+			return watch.Failed, CauseStatement
+		}
+		return watch.Failed, CauseInternal
+	case slices.Contains(privilegeErrors, e.Num):
+		return watch.Refused, CausePrivilege
+	case e.Num == mysql.ERParseError || e.Num == 1065:
+		return watch.Failed, CauseSyntax
+	}
+	return watch.Failed, CauseStatement
+}
+
+// privilegeErrors are MySQL's error numbers for what an account may not do.
+var privilegeErrors = []int{mysql.ERDBAccessDenied, mysql.ERAccessDeniedError, 1095, 1142, 1143, mysql.ERSpecifiedAccessDenied, 1370, 1410}
+
+// NotingExecutor is the executor that notes, in the session and in the trace, that protected tables
+// are about to be read.
+type NotingExecutor struct{ plan.Executor }
+
+// Begin implements planner.Executor.
+func (e NotingExecutor) Begin(ctx *sql.Context, s *plan.Statement) (plan.Execution, error) {
+	if own, ok := session.From(ctx); ok {
+		own.TouchProtected()
+	}
+	Of(ctx).Private(s)
+	return e.Executor.Begin(ctx, s)
+}
+
+// NotingAccount is an account that notes what is charged in the trace.
+type NotingAccount struct{ exec.Account }
+
+// Reserve implements exec.Account.
+func (a NotingAccount) Reserve(ctx context.Context, r accounting.Request) (accounting.Receipt, error) {
+	t := Of(ctx)
+	defer t.Step("reserve")()
+	receipt, err := a.Account.Reserve(ctx, r)
+	if err == nil {
+		t.Charge(receipt.ID)
+	}
+	return receipt, err
 }

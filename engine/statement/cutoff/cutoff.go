@@ -1,3 +1,5 @@
+// Package cutoff ends statements early: at their time limit, when their client has gone away, and,
+// where nothing else ends them, by closing the connection.
 package cutoff
 
 import (
@@ -8,9 +10,11 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/session"
+	"scrim/engine/wire"
 )
 
 // timeHint is MySQL's hint for the time limit of one SELECT, in milliseconds.
@@ -133,4 +137,67 @@ func selectComments(s sqlparser.Statement) (sqlparser.Comments, bool) {
 		return nil, true
 	}
 	return nil, false
+}
+
+// WatchAfter is how long a statement runs before its client is watched for having gone away.
+const WatchAfter = 200 * time.Millisecond
+
+// Watch looks out for a client that goes away while its statement runs.
+type Watch struct {
+	end      context.CancelFunc
+	timer    *time.Timer
+	watching sync.WaitGroup
+	stopped  bool
+}
+
+// WatchClient calls cancel when the client goes away. Stop must have run before the connection is
+// read again.
+func WatchClient(c *mysql.Conn, cancel func()) *Watch {
+	ctx, end := context.WithCancel(context.Background())
+	w := &Watch{end: end}
+	w.watching.Add(1)
+	w.timer = time.AfterFunc(WatchAfter, func() {
+		defer w.watching.Done()
+		if wire.Of(c).WaitForClient(ctx) {
+			cancel()
+		}
+	})
+	return w
+}
+
+// Stop ends the watch.
+func (w *Watch) Stop() {
+	if w.stopped {
+		return
+	}
+	w.stopped = true
+	if w.timer.Stop() {
+		w.watching.Done()
+	}
+	w.end()
+	w.watching.Wait()
+}
+
+// closeAfter is how long a statement may go on after it was to end. What goes on then is computing
+// one value, which nothing can end.
+const closeAfter = time.Second
+
+// CloseLate closes the connection of a statement that goes on for too long after its context has
+// ended, so that the client need not wait for what was killed, or is over its limit. ended says
+// that the statement has ended.
+func CloseLate(ctx context.Context, c *mysql.Conn) (ended func()) {
+	over := make(chan struct{})
+	undo := context.AfterFunc(ctx, func() {
+		t := time.NewTimer(closeAfter)
+		defer t.Stop()
+		select {
+		case <-over:
+		case <-t.C:
+			_ = c.Conn.Close()
+		}
+	})
+	return func() {
+		undo()
+		close(over)
+	}
 }

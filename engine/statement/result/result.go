@@ -1,14 +1,21 @@
+// Package result makes of the rows of a statement what MySQL sends: columns, values as text, and
+// batches of rows, of which the first is held back until the statement can hardly fail any more.
 package result
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"math"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
+	"scrim/engine/browse"
+	"scrim/engine/tables"
 	"scrim/internal/quota"
 	"scrim/internal/turns"
 )
@@ -153,4 +160,121 @@ func okResult(r types.OkResult) *sqltypes.Result {
 		out.Info = r.Info.String()
 	}
 	return out
+}
+
+// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok
+// is false where the value, or the type, is none.
+func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, ok bool) {
+	if !types.IsFloat(t) {
+		return b, false
+	}
+	number, _, err := t.Convert(ctx, v)
+	var x float64
+	bits := 64
+	switch f := number.(type) {
+	case float64:
+		x = f
+	case float32:
+		x, bits = float64(f), 32
+	default:
+		return b, false
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) || err != nil && (bits == 32 || !sql.ErrTruncatedIncorrect.Is(err)) {
+		return b, false
+	}
+	return tables.AppendDouble(b, x, bits), true
+}
+
+// noFraction ends a time without a fraction of a second, as go-mysql-server writes it.
+var noFraction = []byte(".000000")
+
+// mysqlTimes leaves a fraction that is zero out of the times of a row: of TIMEs, and of dates with
+// a time that are no columns of tables. MySQL knows of FROM_UNIXTIME(0) or a TIME that it has no
+// fraction, and go-mysql-server gives them all six digits.
+func mysqlTimes(fields []*querypb.Field, row []sqltypes.Value) {
+	for i, f := range fields {
+		switch {
+		case f.Type == querypb.Type_TIME:
+		case f.Type == querypb.Type_DATETIME && f.Table == "":
+		default:
+			continue
+		}
+		if text, ok := bytes.CutSuffix(row[i].Raw(), noFraction); ok {
+			row[i] = sqltypes.MakeTrusted(f.Type, text)
+		}
+	}
+}
+
+// notFixedDecimals is what MySQL sends as the decimals of DOUBLE and FLOAT columns. Clients that
+// get 0 there round every value to an integer.
+const notFixedDecimals = 31
+
+// Fields describes the columns of a result as MySQL does, for text and prepared statements,
+// on public tables and private answers alike.
+func Fields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
+	results := ctx.GetCharacterSetResults()
+	fields := make([]*querypb.Field, len(schema))
+	for i, c := range schema {
+		f := &querypb.Field{
+			Name:         c.Name,
+			OrgName:      c.Name,
+			Table:        c.Source,
+			OrgTable:     c.Source,
+			Database:     databaseOf(c),
+			Type:         c.Type.Type(),
+			Charset:      charset(c.Type, results),
+			ColumnLength: c.Type.MaxTextResponseByteLength(ctx),
+			Flags:        uint32(columnFlags(c)),
+		}
+		switch {
+		case types.IsDecimal(c.Type):
+			f.Decimals = uint32(c.Type.(sql.DecimalType).Scale())
+		case types.IsFloat(c.Type):
+			f.Decimals = notFixedDecimals
+		case types.IsDatetimeType(c.Type):
+			f.Decimals = uint32(c.Type.(sql.DatetimeType).Precision())
+		}
+		fields[i] = f
+	}
+	return fields
+}
+
+// databaseOf is the database of a column, as clients know it.
+func databaseOf(c *sql.Column) string {
+	if c.DatabaseSource == browse.ShowDatabase {
+		return sql.InformationSchemaDatabaseName
+	}
+	return strings.TrimSpace(c.DatabaseSource)
+}
+
+// charset is the character set of a column: binary, the one that the client wants results in, or
+// the column's own.
+func charset(t sql.Type, results sql.CharacterSetID) uint32 {
+	switch {
+	case types.IsBinaryType(t):
+		return uint32(sql.Collation_binary)
+	case results != sql.CharacterSet_Unspecified:
+		return uint32(results)
+	}
+	if c, ok := t.(sql.TypeWithCollation); ok {
+		return uint32(c.Collation().CharacterSet())
+	}
+	return uint32(sql.Collation_Default.CharacterSet())
+}
+
+func columnFlags(c *sql.Column) querypb.MySqlFlag {
+	var f querypb.MySqlFlag
+	if !c.Nullable {
+		f |= querypb.MySqlFlag_NOT_NULL_FLAG
+	}
+	if c.AutoIncrement {
+		f |= querypb.MySqlFlag_AUTO_INCREMENT_FLAG
+	}
+	if c.PrimaryKey {
+		f |= querypb.MySqlFlag_PRI_KEY_FLAG
+	}
+	if types.IsUnsigned(c.Type) {
+		f |= querypb.MySqlFlag_UNSIGNED_FLAG
+	}
+	return f
 }
