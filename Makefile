@@ -8,16 +8,16 @@ build: tools
 	go build -tags $(TAGS) -o bin/scrim ./cmd/scrim
 
 bin/scrim-bench: tools
-	go build -tags $(TAGS) -o bin/scrim-bench ./cmd/scrim-bench
+	go build -tags $(TAGS) -o bin/scrim-bench ./bench/cmd/scrim-bench
 
 test: tools
-	go test -tags $(TAGS) -timeout 15m ./...
+	go test -tags $(TAGS) -timeout 15m ./... ./bench/...
 
 demo: build
 	./bin/scrim demo $(ARGS)
 
 bench: tools
-	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/bench
+	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 1x -timeout 60m ./bench
 
 # everyday writes docs/everyday.md and its pictures; DATA is the directory of the public data files.
 everyday: bin/scrim-bench

@@ -18,7 +18,7 @@ duckdb=github.com/duckdb/duckdb-go-bindings
 version=$(sed -n 's/^const Version = "\(.*\)"$/\1/p' internal/release/release.go)
 commit=$(git rev-parse HEAD)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC GOWORK=off # the module alone, as users build it
 umask 022
 
 work=$(mktemp -d)

@@ -13,8 +13,8 @@ import (
 
 	"scrim/engine/datadir/fileimport"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/bench/tpch"
 	"scrim/internal/stattest"
+	"scrim/internal/testenv/tpch"
 )
 
 // protectedTPCH serves TPC-H's tables at a scale factor without noise: customers are protected with
