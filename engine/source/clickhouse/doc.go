@@ -3,9 +3,9 @@
 // of them is computed elsewhere.
 //
 //	Kind.Open ──▶ session     one connection; settings pinned (pins.go), never a second one
-//	  Look    ──▶ table       where the rows are, and their columns (table.go, kind.go)
+//	  Look    ──▶ table       where the rows are, and their columns (source.go, types.go)
 //	  Version ──▶ parts       a digest of the list of them, on all servers
-//	  Rows    ──▶ source.Batch (rows.go)
+//	  Rows    ──▶ source.Batch (types.go)
 //
 // # Invariants
 //
