@@ -1,3 +1,5 @@
+// Package price tells what a statement would cost and how exact its answer would be, without
+// running it and without charging anything.
 package price
 
 import (
@@ -10,10 +12,14 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/accounting"
+	"scrim/accounting/budget"
+	"scrim/accounting/privacy"
+	"scrim/catalog"
 	"scrim/engine/admin"
 	"scrim/engine/estimator"
 	"scrim/engine/exec"
 	"scrim/engine/mysqlerr"
+	"scrim/engine/session"
 	"scrim/internal/refuse"
 	"scrim/planner"
 	"scrim/planner/plan"
@@ -137,4 +143,49 @@ func (t *Teller) expectedError(ctx *sql.Context, a plan.Aggregate) (float64, str
 		}
 	}
 	return math.NaN(), "depends on the data; DP_STDERR tells it of an answer"
+}
+
+// Forecast tells what the budgets would say to a statement that no stored answer serves. A DBA and
+// an auditor see every budget that it touches. Others see their own, and of those that they share
+// with others whether the statement fits: what is left of these tells what the others spent.
+func (t *Teller) Forecast(ctx *sql.Context, st *plan.Statement) ([]accounting.Forecast, error) {
+	who := session.Principal(ctx)
+	list, err := t.Ledger.Forecast(who, session.Roles(ctx), t.Runner.Charges(st, st.Releases))
+	if err != nil || session.IsDBA(ctx) || session.IsAuditor(ctx) {
+		return list, err
+	}
+	for i, f := range list {
+		if f.Holder != who && !f.Missing {
+			list[i] = accounting.Forecast{Account: f.Account, Entity: f.Entity, Table: f.Table, Holder: f.Holder, Fits: f.Fits, Rounded: f.Rounded}
+		}
+	}
+	return list, nil
+}
+
+// Earlier finds what an earlier answer of the session's account tells about an aggregate's error.
+func (t *Teller) Earlier(ctx *sql.Context, shape string) (plan.Earlier, bool) {
+	return t.Runner.Earlier(session.Owner(ctx), shape)
+}
+
+// DefaultLoss tells what a statement costs on an account where nobody says: of an entity, on the
+// dearest of its tables, so that as many fit whichever is asked; over all periods, on one period.
+func DefaultLoss(policies func() *catalog.Snapshot) accounting.DefaultLoss {
+	return func(account string, entity, pure bool) (loss privacy.Loss, ok bool) {
+		of := account
+		if whole, ok := budget.OfPersons(account); entity && ok {
+			of = whole
+		}
+		for _, t := range policies().All() {
+			if t.State != catalog.Protected || entity && !t.Of(of) || !entity && t.Account != account {
+				continue
+			}
+			l, planned := settings.DefaultLoss(t, pure)
+			if !planned {
+				continue
+			}
+			loss.Rho, loss.DeltaEvent, loss.Pure = max(loss.Rho, l.Rho), max(loss.DeltaEvent, l.DeltaEvent), max(loss.Pure, l.Pure)
+			ok = true
+		}
+		return loss, ok
+	}
 }

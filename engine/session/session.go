@@ -3,12 +3,14 @@ package session
 import (
 	"context"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
 	"scrim/internal/params"
@@ -256,3 +258,116 @@ func (o *Options) seat(c sql.Client) *turns.Seat {
 	}
 	return o.Turns.Seat(c.User + "@" + c.Address)
 }
+
+var _ quota.Holder = (*Session)(nil)
+
+// Quota implements quota.Holder.
+func (s *Session) Quota() *quota.Account { return s.quota }
+
+// account is the account of a new session.
+func (o *Options) account() *quota.Account {
+	if o == nil || o.Memory == nil {
+		return nil
+	}
+	return quota.New(*o.Memory)
+}
+
+// Prepared is a statement that PREPARE has put under a name.
+type Prepared struct {
+	Text      string
+	Params    int
+	Statement sqlparser.Statement
+}
+
+// maxPrepared and maxPreparedText bound a session's named statements, and the bytes of their texts
+// together.
+const (
+	maxPrepared     = 16382
+	maxPreparedText = 16 << 20
+)
+
+// Remember puts a statement under a name; names differ by more than their case.
+func (s *Session) Remember(name string, p Prepared) error {
+	if len(s.prepared) >= maxPrepared {
+		return mysql.NewSQLError(1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: %d)", maxPrepared)
+	}
+	if s.preparedText+len(p.Text) > maxPreparedText {
+		return mysql.NewSQLError(1461, "42000", "Can't keep more than %d bytes of prepared statements in a session; DEALLOCATE some", maxPreparedText)
+	}
+	if s.prepared == nil {
+		s.prepared = map[string]Prepared{}
+	}
+	s.Forget(name)
+	s.prepared[strings.ToLower(name)] = p
+	s.preparedText += len(p.Text)
+	return nil
+}
+
+// Prepared returns the statement of a name.
+func (s *Session) Prepared(name string) (Prepared, bool) {
+	p, ok := s.prepared[strings.ToLower(name)]
+	return p, ok
+}
+
+// Forget drops the statement of a name; false when there is none.
+func (s *Session) Forget(name string) bool {
+	p, ok := s.Prepared(name)
+	s.preparedText -= len(p.Text)
+	delete(s.prepared, strings.ToLower(name))
+	return ok
+}
+
+// Diagnostics is what a statement does to the messages of the one before it.
+type Diagnostics int
+
+// The kinds of statements.
+const (
+	Clears Diagnostics = iota // all others
+	Keeps                     // shows the messages: SHOW WARNINGS, SHOW ERRORS, SHOW COUNT(*) …
+	// reads @@warning_count or @@error_count: clears the messages, and keeps their numbers
+	Counts
+)
+
+// diagnostics are the numbers of messages that @@warning_count and @@error_count tell.
+type diagnostics struct {
+	keeps            bool // the running statement shows the messages
+	counts           bool // the running statement or the last one reads the numbers
+	errors, warnings int64
+}
+
+// Diagnose begins a statement of the kind.
+func (s *Session) Diagnose(kind Diagnostics) {
+	d := &s.diagnostics
+	if d.keeps = kind == Keeps; d.keeps {
+		return
+	}
+	n := len(s.Warnings())
+	if !(d.counts && kind == Counts && n == 0) {
+		d.warnings, d.errors = int64(n), 0
+		for _, w := range s.Warnings() {
+			if w.Level == "Error" {
+				d.errors++
+			}
+		}
+	}
+	d.counts = kind == Counts
+	s.BaseSession.ClearWarnings()
+}
+
+// ClearWarnings implements sql.Session. go-mysql-server clears the messages before most statements,
+// also before one that shows them in a form of ours.
+func (s *Session) ClearWarnings() {
+	if !s.diagnostics.keeps {
+		s.BaseSession.ClearWarnings()
+	}
+}
+
+// KeepRemarks implements remark.Keeper. Unlike MySQL's messages they stay while other statements
+// than private ones run, for clients that send some of their own in between.
+func (s *Session) KeepRemarks(list []remark.Remark) { s.remarks = list }
+
+// Remarks implements remark.Keeper.
+func (s *Session) Remarks() []remark.Remark { return s.remarks }
+
+// Spent implements spent.Keeper.
+func (s *Session) Spent() *spent.Last { return &s.spent }

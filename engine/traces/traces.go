@@ -1,19 +1,95 @@
 package traces
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"scrim/engine/version"
 	"scrim/engine/watch"
 )
+
+// Exporter sends the spans of statements. It is safe for concurrent use.
+type Exporter struct {
+	provider *sdk.TracerProvider
+	tracer   trace.Tracer
+}
+
+var _ watch.Observer = (*Exporter)(nil)
+
+// Open returns an exporter as the environment variables of this process say, nil where they ask for
+// none. The log is told of what could not be sent.
+func Open(ctx context.Context, getenv func(string) string, log zerolog.Logger) (*Exporter, error) {
+	if wanted, err := Wanted(getenv); err != nil || !wanted {
+		return nil, err
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn().Err(err).Msg("traces") }))
+	out, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_ENDPOINT: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
+		resource.WithAttributes(attribute.String("service.name", "scrim"), attribute.String("service.version", version.Number)), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	p := sdk.NewTracerProvider(sdk.WithBatcher(out), sdk.WithResource(about))
+	return &Exporter{provider: p, tracer: p.Tracer("scrim")}, nil
+}
+
+// closeTimeout bounds how long Close waits for a collector.
+const closeTimeout = 5 * time.Second
+
+// Close sends what has not been sent, and ends.
+func (e *Exporter) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return e.provider.Shutdown(ctx)
+}
+
+// Wanted reports whether the environment variables ask for traces. An error says that they ask for
+// what there is not. getenv is os.Getenv.
+//
+// Traces are sent where OTEL_TRACES_EXPORTER is otlp, or where it is empty and an endpoint is
+// given. The remaining variables are read by OpenTelemetry's own packages.
+func Wanted(getenv func(string) string) (bool, error) {
+	if strings.EqualFold(getenv("OTEL_SDK_DISABLED"), "true") {
+		return false, nil
+	}
+	switch exporter := strings.TrimSpace(getenv("OTEL_TRACES_EXPORTER")); {
+	case exporter == "none", exporter == "" && endpoint(getenv) == "":
+		return false, nil
+	case exporter != "" && exporter != "otlp":
+		return false, fmt.Errorf("OTEL_TRACES_EXPORTER: want otlp or none, have %q", exporter)
+	}
+	spoken := cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), protocol)
+	if spoken != protocol {
+		return false, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL: want http/protobuf, have %q; collectors take it at port 4318", spoken)
+	}
+	return true, nil
+}
+
+// protocol is the only one that is spoken, and the default.
+const protocol = "http/protobuf"
+
+// endpoint is where traces go to, "" where that is not said.
+func endpoint(getenv func(string) string) string {
+	return cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+}
 
 // Statement implements watch.Observer. It does not block: what a full queue does not take is lost.
 func (e *Exporter) Statement(s watch.Event) {
