@@ -21,9 +21,9 @@
 // A series of running totals (Totals) is charged when it is made, and reads nothing then. Its days
 // are released later, each once:
 //
-//	CALL dp_continual  ─▶ options, definition    series_options.go, series_define.go
+//	CALL dp_continual  ─▶ options, definition    series.go
 //	                   ─▶ charge for all days    engine/exec, charges.go
-//	CALL dp_continue   ─▶ is the ledger's last release the store's?   series_ledger.go
+//	CALL dp_continue   ─▶ is the ledger's last release the store's?   series_release.go
 //	                   ─▶ what persons add, within their bounds       series_persons.go
 //	                   ─▶ kept, noted, shown                          series_release.go
 //
