@@ -220,3 +220,29 @@ func (s Simulation) next(order *[]int) collect.Value {
 	*order = (*order)[1:]
 	return v
 }
+
+// roundShuffle has contributors send their messages, one batch a cell, and evaluates them.
+func (s Simulation) roundShuffle(ctx context.Context, p *collect.Params, seats []issue.Seat[place], order *[]int, r *exact.Rand, before *earlier) (outcome, error) {
+	t, d := shuffle.NewTally(p), device.New(p)
+	for _, at := range seats {
+		b, err := t.Batch(at.Place.cell, at.Taken)
+		if err != nil {
+			return outcome{}, err
+		}
+		for range at.Taken {
+			messages, err := d.Messages(r, at.Place.cell, s.next(order))
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return outcome{}, err
+			}
+			for _, m := range messages {
+				b.Add(m)
+			}
+		}
+	}
+	o, err := evaluateShuffle(p, t, before.shuffled...)
+	before.shuffled = append(before.shuffled, shuffle.Before{Params: p, Tally: t})
+	return o, err
+}
