@@ -9,54 +9,13 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/engine/collect/exact"
 	"scrim/engine/collect/seal"
-	"scrim/internal/refuse"
 )
-
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }
-
-// Part is one part of a bag, as dp_load_batch takes it.
-type Part struct {
-	Collection  string
-	Round       int
-	Stratum     string
-	Cell        uint32
-	Batch       uint32
-	Reports     uint64
-	Part, Parts int // from 1
-	Sealed      []byte
-}
-
-// Upstream is the server behind the shuffler.
-type Upstream interface {
-	// Params returns the canonical parameters that have a fingerprint.
-	Params(ctx context.Context, fingerprint [32]byte) ([]byte, error)
-	// Load hands a part over; done tells that the batch is whole and stored. What the server
-	// refuses is a *Rejected.
-	Load(ctx context.Context, part Part) (done bool, err error)
-}
-
-// Rejected is a refusal of the server.
-type Rejected struct{ State, Text string }
-
-func (r *Rejected) Error() string { return "the server refuses (" + r.State + "): " + r.Text }
-
-func rejected(err error) *Rejected {
-	var r *Rejected
-	errors.As(err, &r)
-	return r
-}
-
-// forever tells whether the server will never take a batch that it has refused so.
-func (r *Rejected) forever() bool {
-	return r != nil && (r.State == refuse.Lookup(refuse.BatchReplay).SQLState || r.State == refuse.Lookup(refuse.BatchWindow).SQLState)
-}
 
 // Waits between attempts to reach the server.
 const (

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"scrim/internal/durable"
-
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"scrim/internal/durable"
 )
 
 // The buckets of shuffler.db. Numbers in keys and values are big-endian.
