@@ -11,7 +11,7 @@
 // # What it tells
 //
 // The parameters are public. Of a report it tells that it was taken, or one of the refusals of
-// answers.go, each with fixed words; they follow from the token, the bytes that were sent and the
+// handler.go, each with fixed words; they follow from the token, the bytes that were sent and the
 // public state of the collection, and no row is looked at. Nothing is logged of who asked:
 // addresses are held in memory, to bound connections and requests, and stand beside no report.
 package intake

@@ -2,16 +2,22 @@ package intake
 
 import (
 	"context"
+	"embed"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"scrim/engine/collect"
+	"scrim/internal/connlimit"
+	"scrim/internal/refuse"
 )
 
 // Backend is where parameters come from and reports go to: a server or a shuffler.
@@ -166,4 +172,144 @@ func ended(d *json.Decoder) error {
 		return err
 	}
 	return errRequest
+}
+
+// Failure is an answer to a request that brought nothing: the error of the published specification.
+type Failure struct {
+	Status  int    `json:"-"`
+	Code    string `json:"error"`
+	Message string `json:"message"`
+}
+
+// Error implements error.
+func (f *Failure) Error() string { return f.Code + ": " + f.Message }
+
+// The answers that come before a report is looked at.
+var (
+	errNotFound    = &Failure{http.StatusNotFound, "NOT_FOUND", "There is no such address here."}
+	errRequest     = &Failure{http.StatusBadRequest, "BAD_REQUEST", "The request has not the form that the specification gives it."}
+	errMedia       = &Failure{http.StatusUnsupportedMediaType, "BAD_REQUEST", "Send the report as application/json."}
+	errTooLarge    = &Failure{http.StatusRequestEntityTooLarge, "BAD_REQUEST", "The request is longer than any report."}
+	errTooMany     = &Failure{http.StatusTooManyRequests, "TOO_MANY_REQUESTS", "There were too many requests from this address. Send the same bytes again later."}
+	errUnavailable = &Failure{http.StatusServiceUnavailable, "UNAVAILABLE", "Whether the report was taken is not known. Send the same bytes again later."}
+)
+
+// refusals are the fixed answers for what a Backend refuses: the words of the wire name cells and
+// rounds, and here nothing is told that the contributor does not hold.
+var refusals = map[refuse.Code]*Failure{
+	refuse.UnknownToken:    {http.StatusForbidden, string(refuse.UnknownToken), "The token was not issued for this collection."},
+	refuse.SpentToken:      {http.StatusConflict, string(refuse.SpentToken), "The token has brought another report already."},
+	refuse.ClosedToken:     {http.StatusConflict, string(refuse.ClosedToken), "The token is of another cell, or of a round that is not open."},
+	refuse.MalformedReport: {http.StatusBadRequest, string(refuse.MalformedReport), "The report was not made from the parameters of the round."},
+	refuse.CollectionState: {http.StatusNotFound, string(refuse.CollectionState), "There is no such collection here, or it takes no reports and its parameters are not public."},
+}
+
+// failure returns what is answered where a Backend gave an error.
+func failure(err error) *Failure {
+	var own *Failure
+	if errors.As(err, &own) {
+		return own
+	}
+	if r, ok := refuse.As(err); ok && refusals[r.Code] != nil {
+		return refusals[r.Code]
+	}
+	return errUnavailable
+}
+
+func (f *Failure) write(w http.ResponseWriter) {
+	if f.Status == http.StatusTooManyRequests || f.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+	}
+	writeJSON(w, f.Status, f)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("intake: " + err.Error()) // structs of texts and booleans
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// assets are the page behind a link, whose script typescript/page is built into.
+//
+//go:embed assets
+var assets embed.FS
+
+// pagePolicy lets the page run its own script and speak to its own server, and nothing else: no
+// form of it goes anywhere, and nobody frames it.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+// pageFiles are what the page consists of, and their media types.
+var pageFiles = map[string]struct{ file, media string }{
+	collect.PagePath:          {"assets/report.html", "text/html; charset=utf-8"},
+	collect.PagePath + ".js":  {"assets/report.js", "text/javascript; charset=utf-8"},
+	collect.PagePath + ".css": {"assets/report.css", "text/css; charset=utf-8"},
+}
+
+// servePage adds the page's addresses.
+func servePage(mux *http.ServeMux) {
+	for path, f := range pageFiles {
+		text, err := assets.ReadFile(f.file)
+		if err != nil {
+			panic("intake: " + err.Error()) // embedded
+		}
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			header := w.Header()
+			header.Set("Content-Type", f.media)
+			header.Set("Content-Security-Policy", pagePolicy)
+			header.Set("Cross-Origin-Opener-Policy", "same-origin")
+			header.Set("Cross-Origin-Resource-Policy", "same-origin")
+			header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+			_, _ = w.Write(text)
+		})
+	}
+}
+
+// One address may send burst requests at once and perSecond in the long run: a crowd behind one
+// address of a company, and no program that runs wild.
+const (
+	burst     = 400
+	perSecond = 40
+	// addresses bounds what is remembered. Beyond it all is forgotten, which only lets more in.
+	addresses = 8192
+)
+
+// rates counts requests by address, in memory only. An IPv6 network of 64 bits is one address.
+type rates struct {
+	mu    sync.Mutex
+	now   func() time.Time
+	state map[netip.Prefix]bucket
+}
+
+type bucket struct {
+	left float64
+	at   time.Time
+}
+
+func newRates() *rates { return &rates{now: time.Now, state: map[netip.Prefix]bucket{}} }
+
+// admit takes one request of an address, host:port, from its bucket; false where that is empty.
+func (r *rates) admit(from string) bool {
+	where, now := connlimit.Network(from), r.now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, known := r.state[where]
+	if !known {
+		if len(r.state) >= addresses {
+			clear(r.state)
+		}
+		b = bucket{burst, now}
+	}
+	b.left = min(burst, b.left+perSecond*max(0, now.Sub(b.at).Seconds()))
+	b.at = now
+	ok := b.left >= 1
+	if ok {
+		b.left--
+	}
+	r.state[where] = b
+	return ok
 }
