@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -265,3 +266,25 @@ func (d *Dashboard) render(w http.ResponseWriter, status int, name string, v vie
 // policy allows the page's own files and nothing else: no inline script or style, no frame, no
 // other origin.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+//go:embed templates
+var templateFiles embed.FS
+
+// shared are the templates that every page is made with.
+var shared = []string{"templates/layout.html", "templates/parts.html", "templates/chart.svg"}
+
+// pages are the templates by the name of their file, each with the shared ones.
+var pages = parse()
+
+func parse() map[string]*template.Template {
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		panic("dashboard: templates: " + err.Error()) // embedded
+	}
+	all := map[string]*template.Template{}
+	for _, name := range names {
+		t := template.New("").Funcs(functions)
+		all[name[len("templates/"):]] = template.Must(t.ParseFS(templateFiles, append(shared, name)...))
+	}
+	return all
+}

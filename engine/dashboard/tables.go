@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"net/http"
 	"net/url"
@@ -73,6 +74,19 @@ func (d *Dashboard) tables(r *http.Request, _ Viewer) (string, any, error) {
 		p.Undeclared = append(p.Undeclared, undeclaredTable{name, suggestPolicies(name)})
 	}
 	return "tables.html", p, nil
+}
+
+// undeclared are the stored tables that nobody has declared, as dp.policies has them: they are
+// refused to analysts.
+func (d *Dashboard) undeclared(ctx context.Context) ([]string, error) {
+	stored, err := d.o.Tables(ctx)
+	declared := map[string]bool{}
+	for _, t := range d.o.Catalog().All() {
+		declared[t.Name] = t.State != catalog.Undeclared
+	}
+	stored = slices.DeleteFunc(slices.Clone(stored), func(name string) bool { return declared[name] })
+	slices.Sort(stored)
+	return stored, err
 }
 
 // budgetsPage is the data of the page of a table or an entity.
