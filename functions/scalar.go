@@ -1,9 +1,12 @@
 package functions
 
 import (
+	"encoding/binary"
+	"math"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
 )
@@ -118,3 +121,147 @@ func (m maker) with(e sql.Expression, children []sql.Expression) (maker, error) 
 	}
 	return maker{m.scalar, children}, nil
 }
+
+// Vector is DP_VECTOR(a, b, …). Under an aggregate over a protected table the planner takes it
+// apart; elsewhere its value is the JSON array of its arguments.
+type Vector struct{ maker }
+
+// Coordinates are the arguments.
+func (v *Vector) Coordinates() []sql.Expression { return v.args }
+
+// Type implements sql.Expression.
+func (v *Vector) Type(*sql.Context) sql.Type { return types.JSON }
+
+// Eval implements sql.Expression: NULL where an argument is NULL or not a number.
+func (v *Vector) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	list := make([]any, len(v.args))
+	for i, e := range v.args {
+		x, err := e.Eval(ctx, row)
+		if err != nil || x == nil {
+			return nil, err
+		}
+		f, ok := number(ctx, x)
+		if !ok {
+			return nil, nil
+		}
+		list[i] = f
+	}
+	return types.JSONDocument{Val: list}, nil
+}
+
+// WithChildren implements sql.Expression.
+func (v *Vector) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	m, err := v.with(v, children)
+	return &Vector{m}, err
+}
+
+// Onehot is DP_ONEHOT(item, 'dimension=N'): it has a meaning under an aggregate over a protected
+// table only.
+type Onehot struct{ maker }
+
+// Item is the expression of the coordinate that is 1.
+func (o *Onehot) Item() sql.Expression { return o.args[0] }
+
+// Options is the expression of the options string.
+func (o *Onehot) Options() sql.Expression { return o.args[1] }
+
+// Function is the entry under which the options are checked.
+func (o *Onehot) Function() *Function { return onehot }
+
+// onehot documents the options of DP_ONEHOT to their parser.
+var onehot = &Function{Name: "DP_ONEHOT", Signature: "DP_ONEHOT(item, 'dimension=N')", Options: []string{"dimension"}}
+
+// Type implements sql.Expression.
+func (o *Onehot) Type(*sql.Context) sql.Type { return types.JSON }
+
+// IsNonDeterministic keeps go-mysql-server from evaluating the marker ahead of time.
+func (o *Onehot) IsNonDeterministic() bool { return true }
+
+// Eval implements sql.Expression; it always refuses.
+func (o *Onehot) Eval(*sql.Context, sql.Row) (any, error) {
+	return nil, refuse.New(refuse.Aggregate, "DP_ONEHOT is the argument of DP_MEAN, DP_SUM, DP_VARIANCE or DP_STDDEV over a protected table.").
+		With("For example DP_MEAN(%s).", o.scalar.Signature)
+}
+
+// WithChildren implements sql.Expression.
+func (o *Onehot) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	m, err := o.with(o, children)
+	return &Onehot{m}, err
+}
+
+// Value is DP_VALUE(v, i): coordinate i, counted from 1, of a JSON array, its text, or a VECTOR. It
+// is an ordinary function: on an answer it is post-processing.
+type Value struct{ maker }
+
+// Type implements sql.Expression.
+func (v *Value) Type(*sql.Context) sql.Type { return types.Float64 }
+
+// Eval implements sql.Expression. NULL, and what is no vector, no coordinate or no number, gives
+// NULL.
+func (v *Value) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	x, err := v.args[0].Eval(ctx, row)
+	if err != nil || x == nil {
+		return nil, err
+	}
+	at, err := v.args[1].Eval(ctx, row)
+	if err != nil || at == nil {
+		return nil, err
+	}
+	i, ok := number(ctx, at)
+	if !ok || i != math.Trunc(i) {
+		return nil, nil
+	}
+	f, ok := coordinate(ctx, x, i)
+	if !ok {
+		return nil, nil
+	}
+	return f, nil
+}
+
+// WithChildren implements sql.Expression.
+func (v *Value) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	m, err := v.with(v, children)
+	return &Value{m}, err
+}
+
+// coordinate picks one number of a vector.
+func coordinate(ctx *sql.Context, x any, i float64) (float64, bool) {
+	if b, ok := x.([]byte); ok { // VECTOR: float32, little endian
+		if len(b)%4 != 0 || !(i >= 1 && i <= float64(len(b)/4)) {
+			return 0, false
+		}
+		return finite(float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*(int(i)-1):]))))
+	}
+	doc, _, err := types.JSON.Convert(ctx, x)
+	if err != nil {
+		return 0, false
+	}
+	w, ok := doc.(sql.JSONWrapper)
+	if !ok {
+		return 0, false
+	}
+	val, err := w.ToInterface(ctx)
+	if err != nil {
+		return 0, false
+	}
+	list, ok := val.([]any)
+	if !ok || !(i >= 1 && i <= float64(len(list))) {
+		return 0, false
+	}
+	return number(ctx, list[int(i)-1])
+}
+
+// number reads an SQL number; text and JSON of other kinds are none.
+func number(ctx *sql.Context, x any) (float64, bool) {
+	switch x.(type) {
+	case nil, string, []byte, []any, map[string]any, sql.JSONWrapper:
+		return 0, false
+	}
+	f, in, err := types.Float64.Convert(ctx, x)
+	if err != nil || in != sql.InRange || f == nil {
+		return 0, false
+	}
+	return finite(f.(float64))
+}
+
+func finite(f float64) (float64, bool) { return f, !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -139,3 +139,170 @@ func toSeconds(ctx *sql.Context, a []any) (any, error) {
 func utcDate(ctx *sql.Context, _ []any) (any, error) {
 	return ctx.QueryTime().UTC().Truncate(24 * time.Hour), nil
 }
+
+func init() {
+	define(
+		function{name: "week", min: 1, max: 2, typ: types.Int32, doc: "returns the week of the year of a date, in one of eight ways to count.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				t, mode, ok := dateAndMode(ctx, a)
+				if !ok {
+					return nil, nil
+				}
+				_, w := weekOf(t, mode)
+				return int32(w), nil
+			}},
+		function{name: "yearweek", min: 1, max: 2, typ: types.Int32, doc: "returns the year and the week of a date.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				t, mode, ok := dateAndMode(ctx, a)
+				if !ok {
+					return nil, nil
+				}
+				y, w := weekOf(t, mode|weekYear)
+				return int32(100*y + w), nil
+			}},
+	)
+}
+
+// dateAndMode reads the arguments of WEEK; its default mode is the session's.
+func dateAndMode(ctx *sql.Context, a []any) (time.Time, int, bool) {
+	t, ok := moment(ctx, a[0])
+	if !ok {
+		return t, 0, false
+	}
+	if len(a) == 1 {
+		v, err := ctx.GetSessionVariable(ctx, "default_week_format")
+		if err != nil {
+			return t, 0, true
+		}
+		a = append(a, v)
+	}
+	mode, ok := integer(ctx, a[1])
+	return t, int(mode & 7), ok
+}
+
+// The bits of a mode of WEEK, as MySQL numbers the modes.
+const (
+	weekMonday = 1 // weeks begin with Monday, and not with Sunday
+	// weeks are numbered from 1: days before the first belong to the last of the year before
+	weekYear  = 2
+	weekFirst = 4 // the other rule for the first week
+)
+
+// weekOf returns the week of a date and the year that it belongs to. The first week is the first
+// with four days or more in the year where weeks begin with Monday, and the first that begins in
+// the year where they begin with Sunday; weekFirst exchanges the two.
+func weekOf(t time.Time, mode int) (year, week int) {
+	monday, whole := mode&weekMonday != 0, mode&weekFirst != 0
+	if !monday {
+		whole = !whole
+	}
+	first := firstWeek(t.Year(), monday, whole)
+	day := t.YearDay() - 1
+	year = t.Year()
+	if day < first {
+		if mode&weekYear == 0 {
+			return year, 0
+		}
+		before := time.Date(year-1, 12, 31, 0, 0, 0, 0, time.UTC)
+		return year - 1, (before.YearDay()-1-firstWeek(year-1, monday, whole))/7 + 1
+	}
+	if mode&weekYear != 0 {
+		length := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+		if next := length + firstWeek(year+1, monday, whole); day >= next {
+			return year + 1, 1
+		}
+	}
+	return year, (day-first)/7 + 1
+}
+
+// firstWeek is the day of the year, from 0, on which the first week of a year begins; it is
+// negative where that is in the year before.
+func firstWeek(year int, monday, whole bool) int {
+	// of January 1st, Sunday being 0
+	weekday := int(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Weekday())
+	if monday {
+		weekday = (weekday + 6) % 7
+	}
+	switch {
+	case weekday == 0:
+		return 0
+	case whole, weekday > 3:
+		return 7 - weekday
+	}
+	return -weekday
+}
+
+func init() {
+	part := func(name, doc string, of func(us int64) int64) function {
+		return function{name: name, min: 1, max: 1, typ: types.Int32, doc: doc, eval: func(ctx *sql.Context, a []any) (any, error) {
+			us, ok := span(ctx, a[0])
+			if !ok {
+				return nil, nil
+			}
+			return int32(of(max(us, -us))), nil
+		}}
+	}
+	define(
+		part("hour", "returns the hours of a time.", func(us int64) int64 { return us / 3600e6 }),
+		part("minute", "returns the minutes of a time.", func(us int64) int64 { return us / 60e6 % 60 }),
+		part("second", "returns the seconds of a time.", func(us int64) int64 { return us / 1e6 % 60 }),
+		part("microsecond", "returns the microseconds of a time.", func(us int64) int64 { return us % 1e6 }),
+		function{name: "time_to_sec", min: 1, max: 1, typ: types.Int64, doc: "returns the seconds of a time.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				us, ok := span(ctx, a[0])
+				if !ok {
+					return nil, nil
+				}
+				return us / 1e6, nil
+			}},
+		function{name: "addtime", min: 2, max: 2, typeOf: sumType, eval: addTime(1), doc: "adds a time to a time or a date with a time."},
+		function{name: "subtime", min: 2, max: 2, typeOf: sumType, eval: addTime(-1), doc: "takes a time off a time or a date with a time."},
+	)
+}
+
+// sumType is the type of ADDTIME: that of what is added to, or a text for texts.
+func sumType(ctx *sql.Context, args []sql.Expression) sql.Type {
+	switch t := args[0].Type(ctx); {
+	case types.IsTimespan(t):
+		return types.Time
+	case types.IsDatetimeType(t), types.IsTimestampType(t):
+		return types.DatetimeMaxPrecision
+	}
+	return types.LongText
+}
+
+// addTime is ADDTIME, or SUBTIME for a sign of -1.
+func addTime(sign int64) func(ctx *sql.Context, a []any) (any, error) {
+	return func(ctx *sql.Context, a []any) (any, error) {
+		if s, ok := text(ctx, a[1]); ok && dated(s) {
+			return nil, nil // a date cannot be added
+		}
+		by, ok := span(ctx, a[1])
+		if !ok {
+			return nil, nil
+		}
+		by *= sign
+		s, isText := a[0].(string)
+		if t, is := a[0].(time.Time); is || isText && dated(s) {
+			if !is {
+				if t, ok = moment(ctx, s); !ok {
+					return nil, nil
+				}
+			}
+			sum := t.Add(time.Duration(by) * time.Microsecond)
+			if isText {
+				return momentText(sum), nil
+			}
+			return sum, nil
+		}
+		us, ok := span(ctx, a[0])
+		if !ok {
+			return nil, nil
+		}
+		sum := timeOf(us + by)
+		if isText {
+			return spanText(sum.AsMicroseconds()), nil
+		}
+		return sum, nil
+	}
+}

@@ -1,10 +1,20 @@
+// Package standard holds scalar functions of MySQL that go-mysql-server lacks, or computes
+// otherwise than MySQL 8.0 documents them. Where it has a function of the same name, the one here
+// takes its place: it has the same name and the same arguments in the same order, so that what
+// translates calls by name, as the planner does on stored rows, does not see the difference.
+//
+// A function is an entry of a table (function): name, number of arguments, type, and what it is of
+// its arguments' values. An argument that is NULL makes it NULL, unless the entry says otherwise.
+// What MySQL answers with NULL and a warning is NULL here.
 package standard
 
 import (
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -148,4 +158,66 @@ func (c *call) CollationCoercibility(ctx *sql.Context) (collation sql.CollationI
 		return ctx.GetCollation(), 4
 	}
 	return sql.Collation_binary, 5
+}
+
+func init() {
+	define(function{name: "timestamp", min: 2, max: 2, typ: types.DatetimeMaxPrecision, eval: timestamp,
+		doc: "adds a time to a date."})
+	wrap("timestamp", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
+		if len(args) == 1 {
+			return gms.NewDatetime(ctx, args...)
+		}
+		return nil, nil
+	})
+}
+
+// wrapped are the functions of go-mysql-server that serve for some arguments only: nil leaves the
+// others to the table.
+var wrapped = map[string]func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error){}
+
+func wrap(name string, f func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error)) {
+	wrapped[name] = f
+}
+
+// timestamp is TIMESTAMP(date, time).
+func timestamp(ctx *sql.Context, a []any) (any, error) {
+	t, ok := moment(ctx, a[0])
+	by, timed := span(ctx, a[1])
+	if !ok || !timed {
+		return nil, nil
+	}
+	return t.Add(time.Duration(by) * time.Microsecond), nil
+}
+
+func init() {
+	user := func(ctx *sql.Context, _ []any) (any, error) {
+		c := ctx.Session.Client()
+		return c.User + "@" + c.Address, nil
+	}
+	define(
+		function{name: "session_user", typ: types.LongText, eval: user, doc: "returns the account of the session, as USER() does."},
+		function{name: "system_user", typ: types.LongText, eval: user, doc: "returns the account of the session, as USER() does."},
+		function{name: "interval", min: 2, max: 256, typ: types.Int64, nulls: true, eval: interval,
+			doc: "returns how many of the numbers behind the first, which ascend, it reaches."},
+	)
+}
+
+// interval is INTERVAL(n, a, b, …), whose numbers ascend; -1 for NULL.
+func interval(ctx *sql.Context, a []any) (any, error) {
+	if a[0] == nil {
+		return int64(-1), nil
+	}
+	n, ok := float(ctx, a[0])
+	if !ok {
+		return int64(0), nil
+	}
+	for i, v := range a[1:] {
+		if v == nil {
+			continue
+		}
+		if x, ok := float(ctx, v); ok && n < x {
+			return int64(i), nil
+		}
+	}
+	return int64(len(a) - 1), nil
 }
