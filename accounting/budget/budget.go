@@ -1,11 +1,14 @@
 package budget
 
 import (
+	"cmp"
 	"math"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"scrim/accounting/internal/invalid"
+	"scrim/accounting/internal/roundup"
 	"scrim/accounting/privacy"
 )
 
@@ -87,4 +90,125 @@ func (b Budget) Check() error {
 		return invalid.New("budget reason: want at most %d bytes of UTF-8", MaxStatement)
 	}
 	return nil
+}
+
+// Whole is a loss beside which nothing fits the budget. It is not pure, so that a pure budget takes
+// nothing beside it either.
+func (b *Budget) Whole() privacy.Loss {
+	if b.Rho > 0 {
+		return privacy.Loss{Rho: b.Rho, DeltaEvent: float64(b.Delta)}
+	}
+	return privacy.Loss{Rho: max(1, privacy.RhoFor(b.Epsilon, b.Delta)), DeltaEvent: float64(b.Delta)}
+}
+
+// BoundDelta is the δ at which a budget in ρ enters the bound of an entity in ε, beside its own δ
+// for slack.
+const BoundDelta privacy.Delta = 1e-6
+
+// Promise returns the (ε, δ) that a budget keeps to. For one in ρ, with at most δ of slack: the
+// ideal mechanisms are (ε, BoundDelta)-DP, and all slack may be of the kind that enters (1+e^ε)
+// times.
+func (b *Budget) Promise() (privacy.Epsilon, privacy.Delta) {
+	if b.Rho == 0 {
+		return b.Epsilon, b.Delta
+	}
+	eps := privacy.EpsilonOf(privacy.Loss{Rho: b.Rho}, BoundDelta)
+	return eps, privacy.Delta(roundup.Add(float64(BoundDelta), roundup.Mul(roundup.Add(1, roundup.Exp(float64(eps))), float64(b.Delta))))
+}
+
+// The kinds of accounts, by what adds up in them.
+const (
+	ZCDPAccount     = "zcdp"     // ρ, beside other noise at a Rényi order
+	PureAccount     = "pure"     // ε
+	GaussianAccount = "gaussian" // μ², or else as in a zCDP account
+)
+
+// Kind returns which of the kinds of accounts the budget is.
+func (b *Budget) Kind() string {
+	switch {
+	case b.Gaussian:
+		return GaussianAccount
+	case b.IsPure():
+		return PureAccount
+	}
+	return ZCDPAccount
+}
+
+// IsPure reports whether only charges with a pure ε fit a budget. One in ρ with δ = 0 takes every
+// charge without slack.
+func (b *Budget) IsPure() bool { return b != nil && b.Rho == 0 && b.Delta == 0 }
+
+// overPeriods ends the name of an account of persons. No entity's name has a space.
+const overPeriods = " over all periods"
+
+// OverPeriods returns the account of what one person of an entity loses over all periods, where the
+// unit is one person's rows of one period. It is an account of the entity beside its own, on which
+// each release counts for neighbours that differ in all rows of a person.
+func OverPeriods(entity string) string { return entity + overPeriods }
+
+// OfPersons reports whether an account of an entity is one over all periods, and of which entity.
+func OfPersons(account string) (entity string, ok bool) {
+	return strings.CutSuffix(account, overPeriods)
+}
+
+// Compare orders budgets: those on tables before those on entities, by account, and of one account
+// All, Default, roles and principals by name.
+func Compare(a, b Budget) int {
+	rank := func(p string) int {
+		switch p {
+		case All:
+			return 0
+		case Default:
+			return 1
+		}
+		if strings.HasPrefix(p, RolePrefix) {
+			return 2
+		}
+		return 3
+	}
+	if a.Entity != b.Entity {
+		if b.Entity {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(rank(a.Principal), rank(b.Principal)),
+		cmp.Compare(a.Principal, b.Principal))
+}
+
+// MaxStatement is how many bytes of a statement a record keeps: enough to recognise a generated
+// query, little enough that a flood of long ones does not fill the disk.
+const MaxStatement = 16 << 10
+
+// MaxName bounds the names of accounts and principals. MySQL's longest user@host is 32+1+255
+// characters of up to four bytes.
+const MaxName = 4 * 320
+
+// CheckName refuses an s that is no name of what: one that is empty, longer than MaxName bytes, not
+// UTF-8, or with a NUL character.
+func CheckName(what, s string) error {
+	switch {
+	case s == "":
+		return invalid.New("%s is empty", what)
+	case len(s) > MaxName:
+		return invalid.New("%s: want at most %d bytes, have %d", what, MaxName, len(s))
+	case !utf8.ValidString(s):
+		return invalid.New("%s is not UTF-8", what)
+	case strings.IndexByte(s, 0) >= 0:
+		return invalid.New("%s holds a NUL character", what)
+	}
+	return nil
+}
+
+// Clip cuts a text to what a record keeps, at a character's edge.
+func Clip(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= MaxStatement {
+		return s
+	}
+	cut := MaxStatement - len("…")
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
 }

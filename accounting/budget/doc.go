@@ -19,7 +19,7 @@
 // how much of an exact composition it admits.
 //
 // A Gaussian account has one more test, of what all of it is as Gaussian differential privacy at
-// the exact curve of Gaussian noise, and other shares of δ: gaussian.go.
+// the exact curve of Gaussian noise, and other shares of δ: filter.go.
 //
 // A budget without an order, one that was made before there were any, has caps on Σρ and on both δ
 // instead:

@@ -31,7 +31,7 @@
 // # Events
 //
 // A charge says what it was made for: its [Event]s, runs of mechanisms with their exact parameters.
-// They tell more tightly what was spent: for each kind curve_kinds.go bounds the Rényi divergence
+// They tell more tightly what was spent: for each kind curve.go bounds the Rényi divergence
 // of every order α of one run, for the worst pair of neighbours, whatever came before. Runs add up
 // order by order: the α-th moment of the quotient of two laws is the mean, over what the first run
 // gave, of that of the first times that of the second, which is at most its bound. So a [Curve] is

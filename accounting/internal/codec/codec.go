@@ -1,3 +1,6 @@
+// Package codec writes and reads the values that the ledger's files consist of: big-endian numbers,
+// uvarints, texts with their length before them, and lists with theirs. Writing appends to a slice;
+// reading takes values off one with a Decoder.
 package codec
 
 import (
@@ -129,4 +132,31 @@ func (d *Decoder) List(size, most uint64) []byte {
 		return nil
 	}
 	return d.Take(n * size)
+}
+
+// AppendText appends a text: its length as uvarint, then its bytes.
+func AppendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// AppendTexts appends a list of texts: its length as uvarint, then each.
+func AppendTexts(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = AppendText(b, s)
+	}
+	return b
+}
+
+// AppendFloat appends a number as its 64 bits in IEEE 754, big-endian.
+func AppendFloat(b []byte, f float64) []byte {
+	return binary.BigEndian.AppendUint64(b, math.Float64bits(f))
+}
+
+// AppendBool appends 1 for true and 0 for false.
+func AppendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
 }
