@@ -1,3 +1,6 @@
+// Package firstpasstest has what tests of secret matchings and coins share: the coupling of the
+// matchings of two neighbours, and the secret bits with which firstpass.Match draws a given one,
+// and firstpass.Toss given coins. It is for tests only.
 package firstpasstest
 
 import (
@@ -69,4 +72,25 @@ func Matchings(r *rand.Rand, size, persons, gone int) (full, less []uint64) {
 	}
 	rest := Couple(order, size, int32(gone))
 	return full, Words(rest[:len(rest)/size*size], len(rest))
+}
+
+// Coins returns the words from which firstpass.Toss makes these coins.
+func Coins(coins []uint32) []uint64 {
+	words := make([]uint64, (len(coins)+1)/2)
+	for i, c := range coins {
+		words[i/2] |= uint64(c) << (32 * (i % 2))
+	}
+	return words
+}
+
+// Kept returns the words by which these persons are kept, by coins of which so many sides keep.
+func Kept(keep []bool, sides uint64) []uint64 {
+	coins := make([]uint32, len(keep))
+	for i, k := range keep {
+		coins[i] = uint32(sides)
+		if k {
+			coins[i]--
+		}
+	}
+	return Coins(coins)
 }
