@@ -5,8 +5,8 @@
 //	Shell      one connection, where answers go, and how they are written
 //	script.go  where a statement of a text ends
 //	command.go what begins with a backslash
-//	write.go   tables, CSV, JSON, Markdown, vertical; chart.go bars with intervals
-//	terminal.go, complete.go  editing at a terminal
+//	write.go   tables, CSV, JSON, Markdown, vertical; bars with intervals
+//	terminal.go  editing at a terminal
 //
 // Answers go to Out and everything else to Err, so that a script's output is data alone. Texts of
 // the server are shown without control characters, which could make a terminal do things. Nothing
