@@ -7,10 +7,12 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/vitess/go/mysql"
@@ -182,4 +184,91 @@ func TestDecoys(t *testing.T) {
 	if u := s.account(&wire.Login{User: "annd", From: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}); u.User != "annd" || u.Plugin != wire.CachingSHA2 {
 		t.Errorf("an account: got %+v", u)
 	}
+}
+
+// TestAdmitRoot: the password is root's alone, beside nothing that is stored, and of no use to a
+// root that is locked.
+func TestAdmitRoot(t *testing.T) {
+	db := mysql_db.CreateEmptyMySQLDb()
+	db.SetPersister(&mysql_db.NoopPersister{})
+	ed := db.Editor()
+	db.AddSuperUser(ed, Root, RootHost, "root-pw")
+	db.AddSuperUser(ed, "ann", "%", "ann-pw")
+	ed.Close()
+	s := NewServer(db, nil, nil)
+	account := func(name string) *mysql_db.User {
+		u := s.account(&wire.Login{User: name, From: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}})
+		return &u
+	}
+	if !Matches(account(Root), "root-pw") {
+		t.Fatal("root's own password is not root's")
+	}
+	password, err := s.AdmitRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !Matches(account(Root), password) || Matches(account(Root), "root-pw") {
+		t.Error("root is not admitted by the new password, or by the old one, too")
+	}
+	if !Matches(account("ann"), "ann-pw") || Matches(account("ann"), password) || Matches(account("bob"), password) {
+		t.Error("another account is admitted by root's password")
+	}
+	ed = db.Editor()
+	u, _ := ed.GetUser(mysql_db.UserPrimaryKey{User: Root, Host: RootHost})
+	if want := native("root-pw"); u.AuthString != want {
+		t.Errorf("stored is %q, want %q as before", u.AuthString, want)
+	}
+	u.Locked = true
+	ed.PutUser(u)
+	ed.Close()
+	if Matches(account(Root), password) {
+		t.Error("a locked root is admitted")
+	}
+}
+
+// TestSameWork: a wrong password for an account, for one that was logged in to before, and for a
+// name without an account take the same steps, which are counted by what they allocate, and about
+// the same time.
+func TestSameWork(t *testing.T) {
+	for _, plugin := range []string{wire.NativePassword, wire.CachingSHA2} {
+		u, nobody := stored(t, plugin, "secret"), nobody(plugin)
+		s := NewServer(mysql_db.CreateEmptyMySQLDb(), nil, nil)
+		l := &wire.Login{Salt: salt, Response: fast("wrong")}
+		if plugin == wire.NativePassword {
+			l.Response = l.Response[:20]
+		}
+		other := u
+		other.User = "seen"
+		s.seen.add(other, "secret")
+		work := func(u mysql_db.User) func() {
+			return func() {
+				if checkNative(l, u) == nil || s.seen.matches(l, u) || Matches(&u, "wrong") {
+					t.Error("a wrong password is right")
+				}
+			}
+		}
+		want := testing.AllocsPerRun(10, work(u))
+		for name, x := range map[string]mysql_db.User{"seen": other, "nobody": nobody} {
+			if got := testing.AllocsPerRun(10, work(x)); math.Abs(got-want) > want/100 {
+				t.Errorf("%s, %s: got %v allocations, want %v as for an account", plugin, name, got, want)
+			}
+		}
+		if plugin == wire.CachingSHA2 {
+			known, unknown := fastest(work(u)), fastest(work(nobody))
+			if unknown < known/2 || unknown > 2*known {
+				t.Errorf("a wrong password takes %v for an account and %v for none", known, unknown)
+			}
+		}
+	}
+}
+
+// fastest is the shortest time of several runs, which noise makes no shorter.
+func fastest(f func()) time.Duration {
+	best := time.Hour
+	for range 20 {
+		start := time.Now()
+		f()
+		best = min(best, time.Since(start))
+	}
+	return best
 }
