@@ -1,3 +1,5 @@
+// Command scrim is the whole product in one binary: the server, the importer and the demonstration.
+// It holds flags and wiring only; main is one call of run, which the tests start as processes too.
 package main
 
 import (
@@ -13,8 +15,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rs/zerolog"
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"golang.org/x/term"
 
+	"scrim/engine"
+	"scrim/engine/demo"
+	"scrim/engine/reference"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/version"
 	"scrim/internal/release"
@@ -121,4 +130,104 @@ is linked in, and what it calls itself towards clients of the MySQL protocol.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// progressOn returns a progress report on w in bytes, silent where w is not a terminal.
+func progressOn(w io.Writer, title string) (report func(done, total int64), finish func()) {
+	return progress(w, title, progressbar.OptionShowBytes(true))
+}
+
+// countOn returns a progress report on w in records, silent where w is not a terminal.
+func countOn(w io.Writer, title string) (report func(done, total int64), finish func()) {
+	return progress(w, title, progressbar.OptionShowCount(), progressbar.OptionSetItsString("records"))
+}
+
+func progress(w io.Writer, title string, unit ...progressbar.Option) (report func(done, total int64), finish func()) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	report = func(done, total int64) {
+		if bar == nil {
+			bar = progressbar.NewOptions64(total, append(unit, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(title),
+				progressbar.OptionClearOnFinish())...)
+		}
+		_ = bar.Set64(done)
+	}
+	return report, func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
+	}
+}
+
+// demoCommand shows the product on public data.
+func demoCommand(s streams) *cobra.Command {
+	o := demo.Options{Config: engine.DefaultConfig(""), Out: s.out}
+	o.Config.Logger = zerolog.New(s.err).Level(zerolog.WarnLevel)
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Load public data, protect them, and take a tour over the wire",
+		Long: `Demo loads two small public data sets that are part of the program, protects them, starts a server on
+loopback, asks as an analyst would, shows each private answer beside the true one, prints how to
+connect, with a client or a browser, and serves until Ctrl-C. The data directory is temporary unless --data names a new one.`,
+		Example: `  scrim demo
+  scrim demo --exit --listen 127.0.0.1:0`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := demo.Run(cmd.Context(), o)
+			return err
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.Exit, "exit", false, "end after the tour")
+	f.StringVar(&o.Config.Listen, "listen", o.Config.Listen, "TCP address to listen on")
+	f.StringVar(&o.Config.HTTP, "http", "127.0.0.1:0", "TCP address of the console and the dashboard, port 0 for a free one; empty for none")
+	f.StringVar(&o.Config.DataDir, "data", "", "new directory for the data (default: a temporary one)")
+	return cmd
+}
+
+// referenceCommand keeps docs/reference.md true.
+func referenceCommand(_ streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "reference FILE",
+		Short: "Write the reference of functions, procedures, variables and errors into a document",
+		Long: `Reference replaces what stands between the lines <!-- reference:begin --> and <!-- reference:end --> of a
+Markdown document by the tables of this program's functions, procedures, variables and errors.`,
+		Example: `  scrim reference docs/reference.md`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			old, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			text, err := reference.Replace(string(old))
+			if err != nil || text == string(old) {
+				return err
+			}
+			return os.WriteFile(args[0], []byte(text), 0o644)
+		},
+	}
+}
+
+// manCommand writes the manual pages that archives and packages hold.
+func manCommand(_ streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "man DIR",
+		Short: "Write the manual pages of all commands into a directory",
+		Long: `Man writes a manual page of section 1 for this program and one for each of its commands. Their date is that of
+SOURCE_DATE_EPOCH, where it is set.`,
+		Example: "  scrim man share/man/man1",
+		Args:    cobra.ExactArgs(1),
+		Hidden:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true // it has the day of the build
+			return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "Scrim " + release.Version, Manual: "Scrim"}, args[0])
+		},
+	}
 }
