@@ -4,7 +4,13 @@
 package tree
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -140,4 +146,201 @@ func (n *KnownRows) CollationCoercibility(*sql.Context) (sql.CollationID, byte) 
 // RowIter implements sql.ExecSourceRel.
 func (n *KnownRows) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
 	return sql.RowsToRowIter(n.Rows...), nil
+}
+
+// Column makes a reference to a column by its id.
+func Column(id sql.ColumnId, table sql.TableId, t sql.Type, db, tab, name string) *expression.GetField {
+	return expression.NewGetFieldWithTable(int(id), int(table), t, db, tab, name, true)
+}
+
+func fieldID(e sql.Expression) (sql.ColumnId, bool) {
+	gf, ok := e.(*expression.GetField)
+	if !ok {
+		return 0, false
+	}
+	return gf.Id(), true
+}
+
+// ID is the id of the column that an expression of a list defines, 0 where it has none.
+func ID(e sql.Expression) sql.ColumnId {
+	if x, ok := e.(sql.IdExpression); ok {
+		return x.Id()
+	}
+	return 0
+}
+
+// Same reports whether two expressions are the same function of the same columns, of at least one:
+// they print alike and refer to the same column ids in the same order.
+func Same(ctx *sql.Context, a, b sql.Expression) bool {
+	if a.String() != b.String() {
+		return false
+	}
+	x := Fields(ctx, a)
+	return len(x) > 0 && slices.Equal(x, Fields(ctx, b))
+}
+
+// Unalias strips the alias that an expression of a list may carry.
+func Unalias(e sql.Expression) sql.Expression {
+	if a, ok := e.(*expression.Alias); ok {
+		return a.Child
+	}
+	return e
+}
+
+// Untuple returns the only member of a tuple, and any other expression as it is.
+func Untuple(e sql.Expression) sql.Expression {
+	if t, ok := e.(expression.Tuple); ok && len(t) == 1 {
+		return t[0]
+	}
+	return e
+}
+
+// Conjuncts splits a condition at its ANDs.
+func Conjuncts(e sql.Expression) []sql.Expression {
+	if e == nil {
+		return nil
+	}
+	if a, ok := e.(*expression.And); ok {
+		return append(Conjuncts(a.LeftChild), Conjuncts(a.RightChild)...)
+	}
+	return []sql.Expression{e}
+}
+
+// CountsRows reports whether a plain aggregate is COUNT(*) or COUNT of a constant other than NULL.
+func CountsRows(a sql.Aggregation) bool {
+	if _, ok := a.(*aggregation.Count); !ok || len(a.Children()) != 1 {
+		return false
+	}
+	switch e := a.Children()[0].(type) {
+	case *expression.Star:
+		return true
+	case *expression.Literal:
+		return e.Value() != nil
+	}
+	return false
+}
+
+// NeverHolds reports whether a condition is false or NULL whatever the row, as its constants tell.
+func NeverHolds(ctx *sql.Context, e sql.Expression) bool {
+	for _, c := range Conjuncts(e) {
+		if !Constant(ctx, c) {
+			continue
+		}
+		v, err := sql.EvaluateCondition(ctx, c, nil)
+		if err == nil && !sql.IsTrue(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// Constant reports whether an expression is made of literals and operators only.
+func Constant(ctx *sql.Context, e sql.Expression) bool {
+	return !Contains(ctx, e, func(e sql.Expression) bool {
+		switch e.(type) {
+		case *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
+			*expression.LessThanOrEqual, *expression.GreaterThanOrEqual, *expression.NullSafeEquals,
+			*expression.And, *expression.Or, *expression.Not:
+			return false
+		}
+		return true
+	})
+}
+
+// IsZero reports whether a LIMIT is the constant 0.
+func IsZero(e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if !ok {
+		return false
+	}
+	switch v := l.Value().(type) {
+	case int8:
+		return v == 0
+	case int64:
+		return v == 0
+	case uint64:
+		return v == 0
+	case int:
+		return v == 0
+	case int16:
+		return v == 0
+	case int32:
+		return v == 0
+	}
+	return false
+}
+
+// Float reads the numbers among SQL values, and texts of a type of their own that are numbers.
+func Float(v any) (float64, bool) {
+	switch x := v.(type) {
+	case float64:
+		return x, true
+	case float32:
+		return float64(x), true
+	case int:
+		return float64(x), true
+	case int8:
+		return float64(x), true
+	case int16:
+		return float64(x), true
+	case int32:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case uint8:
+		return float64(x), true
+	case uint16:
+		return float64(x), true
+	case uint32:
+		return float64(x), true
+	case uint64:
+		return float64(x), true
+	case fmt.Stringer:
+		f, err := strconv.ParseFloat(x.String(), 64)
+		return f, err == nil
+	}
+	return 0, false
+}
+
+// ColumnIDs lists the ids of a relation's columns in the order of its schema; nil when their number
+// is not count.
+func ColumnIDs(n interface{ Columns() sql.ColSet }, count int) []sql.ColumnId {
+	var ids []sql.ColumnId
+	n.Columns().ForEach(func(id sql.ColumnId) { ids = append(ids, id) })
+	if len(ids) != count {
+		return nil
+	}
+	return ids
+}
+
+// OutputIDs lists the ids of the columns that a node yields, in their order.
+func OutputIDs(n sql.Node) []sql.ColumnId {
+	var ids []sql.ColumnId
+	switch n := n.(type) {
+	case sql.Projector:
+		for _, e := range n.ProjectedExprs() {
+			ids = append(ids, ID(e))
+		}
+	case *plan.SetOp:
+		return OutputIDs(n.Left())
+	case *plan.TableAlias:
+		return OutputIDs(n.Child)
+	case plan.TableIdNode:
+		n.Columns().ForEach(func(id sql.ColumnId) { ids = append(ids, id) })
+	default:
+		for _, c := range n.Children() {
+			ids = append(ids, OutputIDs(c)...)
+		}
+	}
+	return ids
+}
+
+// Types are the types of columns that differ from what the binder said.
+type Types map[sql.ColumnId]sql.Type
+
+// Note records that a column has another type than the binder gave it.
+func (t Types) Note(id sql.ColumnId, was, is sql.Type) {
+	if id != 0 && !was.Equals(is) {
+		t[id] = is
+	}
 }
