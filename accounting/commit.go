@@ -20,6 +20,7 @@ type batch struct {
 	remarks  []*record.Record
 	answers  []answerPut
 	lastDay  budget.Date
+	written  bool          // handed to the file: it may be there although its commit failed
 	done     chan struct{} // closed when the batch is durable, or never will be
 	err      error         // set before done is closed
 }
@@ -40,7 +41,10 @@ func (l *Ledger) commit() {
 		if b != nil {
 			b.err = boltfile.Guard(func() error { return l.write(b) })
 			if b.err != nil {
-				b.err = l.poison(b.err)
+				fault := l.poison(b.err)
+				if b.err = fault; b.written {
+					b.err = fmt.Errorf("%w: %w", ErrInDoubt, fault)
+				}
 			}
 			close(b.done)
 			l.moveMark()
@@ -100,7 +104,11 @@ func (l *Ledger) write(b *batch) error {
 		if err := l.answers.write(tx, b.answers); err != nil {
 			return err
 		}
-		return l.at("in-transaction")
+		if err := l.at("in-transaction"); err != nil {
+			return err
+		}
+		b.written = true
+		return nil
 	})
 	if err != nil {
 		return err

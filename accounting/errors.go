@@ -26,6 +26,9 @@ var (
 	// ErrUnavailable says that nothing can be made durable: a write failed earlier, or the ledger
 	// is closed. It lasts until the ledger is opened again.
 	ErrUnavailable = errors.New("accounting: ledger unavailable")
+	// ErrInDoubt says, with ErrUnavailable, that writing a record failed in its commit: whether it
+	// is kept shows when the ledger is opened again.
+	ErrInDoubt = errors.New("accounting: the record is in doubt")
 	// ErrMissing says that the ledger's file does not exist and must not be created.
 	ErrMissing = errors.New("accounting: ledger file missing")
 	// ErrForeign says that the ledger belongs to another data directory.

@@ -214,6 +214,10 @@ func (w *world) note(format string, args ...any) {
 // kept. On protected tables that is one with other failures after the charge.
 const inDoubt = 1180
 
+// doubtful is what refusals of procedures have that may have been done: an answer was charged for
+// and not given, or the ledger's commit failed.
+var doubtful = regexp.MustCompile("its charge stands|Whether the charge or the change counts")
+
 // do runs one deed and notes what became of it. It returns the server's refusal.
 func (w *world) do(s *session, d deed) *mysql.MySQLError {
 	w.told.deeds++
@@ -237,7 +241,7 @@ func (w *world) do(s *session, d deed) *mysql.MySQLError {
 		w.note("%s: done", tail(d.kind+" "+d.sql[0][:min(len(d.sql[0]), 70)], 100))
 	case errors.As(err, &refusal):
 		w.told.refused++
-		if refusal.Number == inDoubt || strings.HasPrefix(d.kind, "dp_") && strings.Contains(refusal.Message, "its charge stands") {
+		if refusal.Number == inDoubt || strings.HasPrefix(d.kind, "dp_") && doubtful.MatchString(refusal.Message) {
 			w.told.unknown++
 			w.open = append(w.open, d.change)
 		}
@@ -425,8 +429,8 @@ func (w *world) round(kind string) error {
 		}
 	} else if kind != "kill" && !ended {
 		w.told.crashed++
-		if said := w.p.err.String(); !strings.Contains(said, "FatalException") {
-			return fmt.Errorf("the server ended by itself: %s", tail(said, 1500))
+		if said := w.p.err.String(); !engineEnded.MatchString(said) {
+			return fmt.Errorf("the server ended by itself: %s", said[:min(len(said), 6000)])
 		}
 	}
 	if err := w.restart(); err != nil {
@@ -448,6 +452,10 @@ var (
 	namesFile   = regexp.MustCompile(`data\.duckdb|ledger|catalog|users|audit|spill|/data`)
 	namesReason = regexp.MustCompile(`(?i)disk|restart|opened anew|written|ledger|audit|reserve`)
 )
+
+// engineEnded is what the engine says when it ends the process: on a fault that it cannot go on
+// after, and where a log cannot be cut back after a write that failed.
+var engineEnded = regexp.MustCompile("FatalException|Could not truncate file .*wal")
 
 // end ends the server.
 func (w *world) end(s syscall.Signal) {

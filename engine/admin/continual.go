@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -56,7 +55,7 @@ func (a *Admin) createSeries(ctx *sql.Context, args []string) ([]sql.Row, error)
 		return nil, err
 	}
 	if err := a.DeclareSeries(ctx, *r); err != nil {
-		return nil, errors.Join(err, a.o.Totals.Drop(ctx, ref))
+		return nil, undone(err, func() error { return a.o.Totals.Drop(ctx, ref) })
 	}
 	return a.seriesLine(ctx, r)
 }

@@ -15,6 +15,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/store"
 	"scrim/engine/views"
+	"scrim/internal/durable"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -170,7 +171,7 @@ func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
+		return nil, undone(err, func() error { return a.o.Views.Drop(ctx, ref) })
 	}
 	row, err := a.viewRow(ctx, *r)
 	return []sql.Row{row}, err
@@ -179,6 +180,19 @@ func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
 // DeclareView makes the table of a view public, if it is not.
 func (a *Admin) DeclareView(ctx *sql.Context, r views.Record) error {
 	return a.o.Catalog.Public(a.o.Schema(ctx), r.Ref().String())
+}
+
+// undone removes a release whose policy could not be recorded. The release stays where it is in
+// doubt whether the policy was, or removing it fails: the next start records the policy.
+func undone(err error, drop func() error) error {
+	var doubt *durable.InDoubt
+	if errors.As(err, &doubt) {
+		return err
+	}
+	if undo := drop(); undo != nil {
+		return fmt.Errorf("%w, after: %v", undo, err)
+	}
+	return err
 }
 
 func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) {
@@ -330,7 +344,7 @@ func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, errors.Join(err, a.o.Views.Drop(ctx, ref))
+		return nil, undone(err, func() error { return a.o.Views.Drop(ctx, ref) })
 	}
 	row, err := syntheticRow(*r)
 	return []sql.Row{row}, err

@@ -65,6 +65,7 @@ func TestPublicErrors(t *testing.T) {
 		{"without a bound", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "*", NoBound: true, NoSlack: true}, true, 1644, "45013", "loses over all periods, and the query has no bound on that. Say a first and a last day"},
 		{"over all periods, pure", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "role:r", NotPure: true}, true, 1644, "45013", "with delta 0, and the query was planned"},
 		{"over all periods, slack", &accounting.ExhaustedError{Account: "e over all periods", Entity: true, Scope: "*", NoSlack: true, Delta: 1e-6}, true, 1644, "45013", "does not fit into its delta 1e-06"},
+		{"ledger in doubt", fmt.Errorf("%w: %w", accounting.ErrInDoubt, accounting.ErrUnavailable), false, 1644, "45016", "Whether the charge or the change counts"},
 		{"ledger", fmt.Errorf("x: %w", accounting.ErrUnavailable), true, 1644, "45016", "nothing was read"},
 		{"unknown column", sql.ErrColumnNotFound.New("x"), false, 1054, "42S22", "x"},
 		{"unknown column on protected", sql.ErrColumnNotFound.New("x"), true, 1054, "42S22", "x"},

@@ -238,6 +238,8 @@ func account(err error) error {
 	case errors.Is(err, accounting.ErrUnavailable) && errors.Is(err, accounting.ErrDamaged):
 		return errors.Join(refuse.New(refuse.Ledger, "The ledger is damaged; nothing was charged, read or answered.").
 			With("Ask an operator to look at the server's log, which says what to do."), err)
+	case errors.Is(err, accounting.ErrInDoubt):
+		return errors.Join(refuse.New(refuse.Ledger, "Writing the ledger failed; nothing was read or answered. Whether the charge or the change counts shows when the ledger is opened anew."), err)
 	case errors.Is(err, accounting.ErrUnavailable):
 		return errors.Join(refuse.New(refuse.Ledger, "The charge could not be made durable; nothing was read or answered."), err)
 	default:
