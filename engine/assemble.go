@@ -1,16 +1,22 @@
 package engine
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/catalog"
+	"scrim/engine/admin"
+	"scrim/engine/auth"
 	"scrim/engine/browse"
+	"scrim/engine/collect/issue"
 	"scrim/engine/datadir/backup"
 	"scrim/engine/dialect"
 	"scrim/engine/estimates"
@@ -28,9 +34,11 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/tables"
 	"scrim/engine/version"
+	"scrim/engine/wire"
 	"scrim/functions"
 	"scrim/functions/standard"
 	"scrim/planner"
+	"scrim/planner/parse"
 	"scrim/planner/plan"
 	"scrim/planner/stored"
 )
@@ -78,7 +86,7 @@ func (s *Server) assemble() error {
 	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
 	catalogue := browse.New()
 	s.admin = s.administration(catalogue)
-	s.inbox = inbox.New(s.collections)
+	s.inbox = inbox.New(s.collections, issue.TokenSize)
 	s.tables = tables.NewProvider(s.store, &gate.Access{Catalog: s.catalog, Store: s.store, Holds: s.collections.Holds, Views: s.views.Holds, Totals: s.totals.Holds, Attached: s.attached},
 		append(catalogue.Databases(), s.admin.Database(), s.inbox)...)
 	s.planner = planner.New(planner.Config{
@@ -169,4 +177,149 @@ func (s *Server) unchanged(ctx *sql.Context, d plan.Definition) error {
 		return plan.Changed(d.Ref)
 	}
 	return nil
+}
+
+// administration is the DBA's side in SQL: the procedures, and the database dp.
+func (s *Server) administration(catalogue *browse.Server) *admin.Admin {
+	o := admin.Options{
+		Catalog:     s.catalog,
+		Ledger:      s.ledger,
+		Schema:      func(ctx *sql.Context) catalog.Schema { return admin.StoreSchema(ctx, s.store) },
+		Columns:     func(ctx *sql.Context, table string) sql.Schema { return s.tables.Columns(ctx, table) },
+		Price:       s.prices.Price,
+		DefaultLoss: s.prices.DefaultLoss,
+		IsDBA:       session.IsDBA,
+		IsAuditor:   session.IsAuditor,
+		Principal:   session.Principal,
+		Backup:      s.backup,
+		NextLoad:    func(ctx *sql.Context, l *store.Load) error { return s.tables.Announce(ctx, l) },
+		HasAccount: func(_ *sql.Context, principal string) bool {
+			return auth.Named(s.analyzer.Catalog.MySQLDb, principal) != nil
+		},
+		StoredTables: catalogue.StoredTables,
+		Accounts:     s.accounts,
+		Collections:  s.collections,
+		Simulate:     s.simulator.Run,
+		Views:        s.views,
+		Sources:      s.store,
+		Totals:       s.totals,
+		Schedules:    s.schedules,
+		Forecast:     s.prices.Forecast,
+		HasView: func(ctx *sql.Context, schema, name string) (bool, error) {
+			return s.tables.HasView(ctx, schema, name)
+		},
+		IsCollector: session.IsCollector,
+		IsShuffler:  session.IsShuffler,
+		HasRole: func(_ *sql.Context, name string) bool {
+			return auth.IsRole(s.analyzer.Catalog.MySQLDb, name)
+		},
+	}
+	return admin.New(o)
+}
+
+// accounts lists the accounts and roles for dp.accounts.
+func (s *Server) accounts() []admin.Account {
+	var list []admin.Account
+	for _, a := range auth.Accounts(s.analyzer.Catalog.MySQLDb) {
+		list = append(list, admin.Account{Name: a.Name, Role: a.Role, Roles: a.Roles, DBA: a.DBA, Grants: a.Grants})
+	}
+	return list
+}
+
+// backup makes a backup for CALL dp_backup.
+func (s *Server) backup(ctx *sql.Context, name string) (path string, size int64, err error) {
+	return s.backups.Make(ctx, session.Principal(ctx), name)
+}
+
+// browsing is what the catalogue that clients browse is made of.
+func (s *Server) browsing() browse.Options {
+	o := browse.Options{
+		Tables: s.tables,
+		Public: func(ref store.TableRef) bool { return s.catalog.Snapshot().Table(ref.String()).State == catalog.Public },
+		DBA:    session.IsDBA,
+		All:    func(ctx *sql.Context) bool { return session.IsDBA(ctx) || session.IsAuditor(ctx) },
+		Roles:  session.Roles,
+		ShowCreateUser: func(user, host string) (string, bool) {
+			return auth.ShowCreateUser(s.analyzer.Catalog.MySQLDb, user, host)
+		},
+		Traffic: s.traffic,
+		TLS:     tlsOf,
+	}
+	for _, p := range admin.Procedures() {
+		o.Routines = append(o.Routines, browse.Routine{Name: p.Name, Signature: p.Signature, Doc: p.Doc})
+	}
+	return o
+}
+
+// clientConn is the client's connection, nil where there is none.
+func clientConn(ctx *sql.Context) *wire.Conn {
+	own, ok := session.From(ctx)
+	if !ok {
+		return nil
+	}
+	c, _ := own.Conn.(*wire.Conn)
+	return c
+}
+
+// traffic counts the bytes of the session's connection, or of all.
+func (s *Server) traffic(ctx *sql.Context, all bool) (received, sent uint64) {
+	if all {
+		return s.sockets.Traffic()
+	}
+	if c := clientConn(ctx); c != nil {
+		return c.Traffic()
+	}
+	return 0, 0
+}
+
+// tlsOf names the cipher and the version of TLS of the session's connection.
+func tlsOf(ctx *sql.Context) (cipher, version string) {
+	c := clientConn(ctx)
+	if c == nil {
+		return "", ""
+	}
+	version, cipher = c.TLS()
+	return cipher, version
+}
+
+// newParser builds the parser of all statements.
+func newParser() sql.Parser {
+	return dialect.Parser(sql.NewMysqlParser(), forms()...).Admit(gate.CheckLength).Then(adapt)
+}
+
+// adapt makes of a statement's tree what the binder takes, and refuses what it would take wrongly.
+func adapt(ctx context.Context, s ast.Statement) (ast.Statement, error) {
+	s = parse.Adapt(s)
+	current := currentDatabase(ctx)
+	if err := gate.CheckRename(current, s); err != nil {
+		return s, err
+	}
+	s = auth.AsCreateUser(s)
+	browse.OwnRows(s, current)
+	gate.Lift(s)
+	qualifyView(s)
+	return s, nil
+}
+
+// forms are the statements that others answer, or nothing does. The first that fits counts.
+func forms() []dialect.Form {
+	return slices.Concat(
+		browse.Forms(),
+		dialect.Forms,
+	)
+}
+
+// qualifyView is the step that names a view's database where go-mysql-server looks for it.
+func qualifyView(s ast.Statement) {
+	if n, ok := s.(*ast.DDL); ok && n.ViewSpec != nil && n.Table.DbQualifier.IsEmpty() {
+		n.Table.DbQualifier = n.ViewSpec.ViewName.DbQualifier
+	}
+}
+
+// currentDatabase is the database of the session in ctx, "" without one.
+func currentDatabase(ctx context.Context) string {
+	if c, ok := ctx.(*sql.Context); ok && c.Session != nil {
+		return c.GetCurrentDatabase()
+	}
+	return ""
 }

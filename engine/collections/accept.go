@@ -8,15 +8,13 @@ import (
 
 	"scrim/engine/collect"
 	"scrim/engine/estimator/local"
+	"scrim/engine/inbox"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
 
 // Submission is a token with the report that it brings.
-type Submission struct {
-	Token  []byte // issue.TokenSize bytes; others were never issued
-	Report []byte
-}
+type Submission = inbox.Submission
 
 // maxSubmissions bounds what one call brings: the rows of one statement.
 const maxSubmissions = 10_000

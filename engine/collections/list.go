@@ -69,6 +69,22 @@ func (c *Collections) Lookup(name string) (s Summary, ok bool) {
 	return col.summary(), true
 }
 
+// Taking returns the short names of the collections of the local model that take reports now.
+func (c *Collections) Taking() []string {
+	return listed(c, func(col *collection) []string {
+		if col.model() != collect.Local || col.State != Open {
+			return nil
+		}
+		return []string{col.Name}
+	})
+}
+
+// Has reports whether there is a collection of that name.
+func (c *Collections) Has(name string) bool {
+	_, ok := c.Lookup(name)
+	return ok
+}
+
 func (c *collection) summary() Summary {
 	return Summary{
 		Schema: c.Schema, Name: c.Name, UUID: c.UUID, Protocol: c.Protocol, Model: c.model(), State: c.State, Round: c.Round,

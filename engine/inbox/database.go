@@ -9,9 +9,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/issue"
-	"scrim/engine/collections"
 	"scrim/engine/virtual"
 	"scrim/internal/refuse"
 )
@@ -21,18 +18,26 @@ const Name = "dp_in"
 
 // Collections is what the database needs of collections; *collections.Collections is one.
 type Collections interface {
-	List() []collections.Summary
-	Lookup(name string) (collections.Summary, bool)
-	Accept(ctx context.Context, name string, list []collections.Submission) error
+	// Taking returns the names of the collections of the local model that take reports now.
+	Taking() []string
+	// Has reports whether there is a collection of that name.
+	Has(name string) bool
+	// Accept takes the reports of one statement, all or none.
+	Accept(ctx context.Context, name string, list []Submission) error
 }
 
-var _ Collections = (*collections.Collections)(nil)
+// Submission is a token with the report that it brings.
+type Submission struct {
+	Token  []byte // others than of the collections' size were never issued
+	Report []byte
+}
 
 // Database is dp_in. It is safe for concurrent use.
 type Database struct {
 	virtual.Objects
 	virtual.Triggers
-	c Collections
+	c     Collections
+	token sql.Type
 }
 
 var (
@@ -45,21 +50,17 @@ var (
 	_ sql.TriggerDatabase         = (*Database)(nil)
 )
 
-// New returns the database over collections.
-func New(c Collections) *Database { return &Database{InsertOnly, InsertOnly, c} }
+// New returns the database over collections, whose tokens have so many bytes.
+func New(c Collections, tokenSize int64) *Database {
+	return &Database{InsertOnly, InsertOnly, c, types.MustCreateBinary(sqltypes.Binary, tokenSize)}
+}
 
 // Name implements sql.Database.
 func (*Database) Name() string { return Name }
 
 // GetTableNames implements sql.Database: the collections that take reports now.
 func (d *Database) GetTableNames(*sql.Context) ([]string, error) {
-	var names []string
-	for _, c := range d.c.List() {
-		if c.Model == collect.Local && c.State == collections.Open {
-			names = append(names, c.Name)
-		}
-	}
-	return names, nil
+	return d.c.Taking(), nil
 }
 
 // GetTableInsensitive implements sql.Database: any collection, because Accept knows best why one
@@ -73,15 +74,11 @@ func (d *Database) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, 
 
 // Has reports whether there is a collection of that short name.
 func (d *Database) Has(name string) bool {
-	if strings.Contains(name, ".") {
-		return false
-	}
-	_, ok := d.c.Lookup(name)
-	return ok
+	return !strings.Contains(name, ".") && d.c.Has(name)
 }
 
 // Accept takes the reports of one statement.
-func (d *Database) Accept(ctx context.Context, name string, list []collections.Submission) error {
+func (d *Database) Accept(ctx context.Context, name string, list []Submission) error {
 	return d.c.Accept(ctx, strings.ToLower(name), list)
 }
 
@@ -120,7 +117,7 @@ var (
 
 func newTable(d *Database, name string) *Table {
 	return &Table{virtual.Named{Title: name, Columns: sql.Schema{
-		{Name: columnToken, Type: tokenType, Source: name, DatabaseSource: Name},
+		{Name: columnToken, Type: d.token, Source: name, DatabaseSource: Name},
 		{Name: columnReport, Type: reportType, Source: name, DatabaseSource: Name},
 	}}, d}
 }
@@ -129,7 +126,7 @@ func newTable(d *Database, name string) *Table {
 // transactions panics.
 func (t *Table) IsTemporary() bool { return false }
 
-var tokenType, reportType = types.MustCreateBinary(sqltypes.Binary, issue.TokenSize), types.MustCreateBinary(sqltypes.VarBinary, maxReport)
+var reportType = types.MustCreateBinary(sqltypes.VarBinary, maxReport)
 
 // PartitionRows implements sql.Table: nobody reads.
 func (t *Table) PartitionRows(*sql.Context, sql.Partition) (sql.RowIter, error) {
@@ -142,7 +139,7 @@ func (t *Table) Inserter(*sql.Context) sql.RowInserter { return &inserter{t: t} 
 // inserter gathers the rows of one statement and hands them over at its end.
 type inserter struct {
 	t    *Table
-	list []collections.Submission
+	list []Submission
 }
 
 var _ sql.RowInserter = (*inserter)(nil)
@@ -176,7 +173,7 @@ func (i *inserter) Insert(ctx *sql.Context, row sql.Row) error {
 	if err != nil {
 		return err
 	}
-	i.list = append(i.list, collections.Submission{Token: token, Report: report})
+	i.list = append(i.list, Submission{Token: token, Report: report})
 	return nil
 }
 

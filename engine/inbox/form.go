@@ -7,7 +7,6 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
-	"scrim/engine/collections"
 	"scrim/internal/refuse"
 )
 
@@ -128,8 +127,8 @@ func unhex(e *sqlparser.FuncExpr) (arg sqlparser.Expr, ok bool) {
 
 // Submissions reads the rows with the values of the parameters; ok is false where one is neither
 // bytes nor text. A NULL is MySQL's error.
-func (f Form) Submissions(bindings map[string]sqlparser.Expr) (list []collections.Submission, ok bool, err error) {
-	list = make([]collections.Submission, len(f.rows))
+func (f Form) Submissions(bindings map[string]sqlparser.Expr) (list []Submission, ok bool, err error) {
+	list = make([]Submission, len(f.rows))
 	for i, row := range f.rows {
 		token, ok := value(row[f.token], bindings)
 		if !ok {
@@ -144,7 +143,7 @@ func (f Form) Submissions(bindings map[string]sqlparser.Expr) (list []collection
 		case report == nil:
 			return nil, true, null(columnReport)
 		}
-		list[i] = collections.Submission{Token: token, Report: report}
+		list[i] = Submission{Token: token, Report: report}
 	}
 	return list, true, nil
 }
