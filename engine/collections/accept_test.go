@@ -72,17 +72,17 @@ func TestRefusedReports(t *testing.T) {
 	p, err := w.Params("commute", 1, "")
 	must(t, err)
 	good := p.EncodeReport(0, []byte{1})
-	must(t, w.Accept(ctx, "commute", []Submission{{tokens[0].Secret[:], good}}))
+	must(t, w.Accept(ctx, "commute", []Submission{{Token: tokens[0].Secret[:], Report: good}}))
 	foreign := append([]byte{}, good...)
 	foreign[9] ^= 1
-	at := func(i int, report []byte) []Submission { return []Submission{{tokens[i].Secret[:], report}} }
+	at := func(i int, report []byte) []Submission { return []Submission{{Token: tokens[i].Secret[:], Report: report}} }
 	for _, tt := range []struct {
 		what string
 		list []Submission
 		code refuse.Code
 	}{
-		{"no such token", []Submission{{make([]byte, 16), good}}, refuse.UnknownToken},
-		{"a short token", []Submission{{tokens[1].Secret[:15], good}}, refuse.UnknownToken},
+		{"no such token", []Submission{{Token: make([]byte, 16), Report: good}}, refuse.UnknownToken},
+		{"a short token", []Submission{{Token: tokens[1].Secret[:15], Report: good}}, refuse.UnknownToken},
 		{"another report", at(0, p.EncodeReport(0, []byte{0})), refuse.SpentToken},
 		{"another fingerprint", at(1, foreign), refuse.MalformedReport},
 		{"8 kB", at(1, make([]byte, 8192)), refuse.MalformedReport},
@@ -146,12 +146,12 @@ func TestTokensOfAnotherRound(t *testing.T) {
 	p, err := w.Params("commute", 1, "")
 	must(t, err)
 	report := p.EncodeReport(first.Cell, []byte{0, 0})
-	wantCode(t, "a token of round 2", w.Accept(ctx, "commute", []Submission{{second.Secret[:], report}}), refuse.ClosedToken)
+	wantCode(t, "a token of round 2", w.Accept(ctx, "commute", []Submission{{Token: second.Secret[:], Report: report}}), refuse.ClosedToken)
 	other := p.EncodeReport((first.Cell+1)%uint32(len(p.Cells)), []byte{0, 0})
-	wantCode(t, "a report of another cell", w.Accept(ctx, "commute", []Submission{{first.Secret[:], other}}), refuse.ClosedToken)
+	wantCode(t, "a report of another cell", w.Accept(ctx, "commute", []Submission{{Token: first.Secret[:], Report: other}}), refuse.ClosedToken)
 	must(t, w.Next(ctx, "commute"))
-	wantCode(t, "a token of round 1 in round 2", w.Accept(ctx, "commute", []Submission{{first.Secret[:], report}}), refuse.ClosedToken)
-	wantCode(t, "a report of round 1 in round 2", w.Accept(ctx, "commute", []Submission{{second.Secret[:], report}}), refuse.MalformedReport)
+	wantCode(t, "a token of round 1 in round 2", w.Accept(ctx, "commute", []Submission{{Token: first.Secret[:], Report: report}}), refuse.ClosedToken)
+	wantCode(t, "a report of round 1 in round 2", w.Accept(ctx, "commute", []Submission{{Token: second.Secret[:], Report: report}}), refuse.MalformedReport)
 }
 
 // TestManySubmitters: every token reports once whoever else is there, failures hurt nobody, and
@@ -172,7 +172,7 @@ func TestManySubmitters(t *testing.T) {
 			// two goroutines want each token, with different bits
 			for i := k; i < 2*n; i += workers {
 				at, bit := i%n, byte(i/n)
-				err := w.Accept(context.Background(), "commute", []Submission{{tokens[at].Secret[:], p.EncodeReport(0, []byte{bit})}})
+				err := w.Accept(context.Background(), "commute", []Submission{{Token: tokens[at].Secret[:], Report: p.EncodeReport(0, []byte{bit})}})
 				if err == nil {
 					mu.Lock()
 					if _, twice := winners[at]; twice {
@@ -190,7 +190,7 @@ func TestManySubmitters(t *testing.T) {
 	ones := 0
 	for at, bit := range winners {
 		ones += int(bit)
-		must(t, w.Accept(context.Background(), "commute", []Submission{{tokens[at].Secret[:], p.EncodeReport(0, []byte{bit})}}))
+		must(t, w.Accept(context.Background(), "commute", []Submission{{Token: tokens[at].Secret[:], Report: p.EncodeReport(0, []byte{bit})}}))
 	}
 	equal(t, "tokens spent", len(winners), n)
 	equal(t, "reports", w.number("SELECT count(*) FROM survey.commute"), n)

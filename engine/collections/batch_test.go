@@ -193,7 +193,7 @@ func TestTokensOfShuffleCollections(t *testing.T) {
 	_, err := w.IssueTokens(ctx, "apart", Issue{Tokens: 100})
 	wantCode(t, "tokens of a separate shuffler", err, refuse.CollectionState)
 	w.open("same")
-	wantCode(t, "a report to the server", w.Accept(ctx, "same", []Submission{{make([]byte, 16), make([]byte, 17)}}), refuse.CollectionState)
+	wantCode(t, "a report to the server", w.Accept(ctx, "same", []Submission{{Token: make([]byte, 16), Report: make([]byte, 17)}}), refuse.CollectionState)
 }
 
 // TestPartsSurviveARestart: a shuffler that sends its parts again after one goes on where it was.

@@ -127,7 +127,7 @@ func (w world) report(name string, t Token, v collect.Value) Submission {
 	must(w.t, err)
 	b, err := device.Report(exact.Secure(), p, t.Cell, v)
 	must(w.t, err)
-	return Submission{t.Secret[:], b}
+	return Submission{Token: t.Secret[:], Report: b}
 }
 
 // bring has the holders of a round's tokens report, some hundred at a time.

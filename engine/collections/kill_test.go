@@ -162,7 +162,7 @@ func sendAll(c *Collections, round int) error {
 			for i := range queue {
 				b, err := fixedReport(p, i, places[i])
 				if err == nil {
-					err = c.Accept(context.Background(), "commute", []Submission{{fixedSecret(i), b}})
+					err = c.Accept(context.Background(), "commute", []Submission{{Token: fixedSecret(i), Report: b}})
 				}
 				mu.Lock()
 				if err != nil {
@@ -285,7 +285,7 @@ func (w world) denied(reports [][]byte) {
 			h := sha256.Sum256(fixedSecret(i))
 			if tk := w.names["commute"].tokens.find(keyOf(h[:])); !tk.free() {
 				other := append(bytes.Clone(b), 1)
-				wantCode(w.t, "other bytes after a kill", w.Accept(context.Background(), "commute", []Submission{{fixedSecret(i), other}}), refuse.SpentToken)
+				wantCode(w.t, "other bytes after a kill", w.Accept(context.Background(), "commute", []Submission{{Token: fixedSecret(i), Report: other}}), refuse.SpentToken)
 				return
 			}
 		}

@@ -47,7 +47,7 @@ func (w world) fail(name string, tokens []Token) {
 	must(w.t, err)
 	for i, t := range tokens {
 		if t.Round == 1 {
-			list = append(list, Submission{tokens[i].Secret[:], p.EncodeReport(t.Cell, []byte{0, n[t.Cell] % 4})})
+			list = append(list, Submission{Token: tokens[i].Secret[:], Report: p.EncodeReport(t.Cell, []byte{0, n[t.Cell] % 4})})
 			n[t.Cell]++
 		}
 	}
@@ -156,7 +156,7 @@ func TestReopenAfterAnInconclusiveRound(t *testing.T) {
 			p, err := w.Params("commute", 1, "")
 			must(t, err)
 			other := p.EncodeReport(tk.Cell, []byte{0, 1}) // the first one of a cell reported 0
-			wantCode(t, "a second report", w.Accept(ctx, "commute", []Submission{{tk.Secret[:], other}}), refuse.SpentToken)
+			wantCode(t, "a second report", w.Accept(ctx, "commute", []Submission{{Token: tk.Secret[:], Report: other}}), refuse.SpentToken)
 			break
 		}
 	}

@@ -98,7 +98,7 @@ func TestStrataAreApart(t *testing.T) {
 	w.bring("commute", 1, by["North"], func(int) float64 { return 10 })
 	wantCode(t, "a stratum without reports", w.Next(ctx, "commute"), refuse.TooFewReports)
 	north := w.report("commute", Token{Round: 1, Stratum: "North"}, collect.Value{1})
-	wantCode(t, "a report of another stratum", w.Accept(ctx, "commute", []Submission{{by["South"][0].Secret[:], north.Report}}), refuse.MalformedReport)
+	wantCode(t, "a report of another stratum", w.Accept(ctx, "commute", []Submission{{Token: by["South"][0].Secret[:], Report: north.Report}}), refuse.MalformedReport)
 	w.bring("commute", 1, by["South"], func(int) float64 { return 90 })
 	must(t, w.Next(ctx, "commute"))
 	_, err = w.Estimate(ctx, "commute", "")
