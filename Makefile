@@ -29,7 +29,7 @@ docs: build
 
 # console builds the console's script anew from its sources and the pinned packages of npm.
 console:
-	cd engine/console/web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	cd engine/ops/console/web && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 # page builds the script of the page behind contributors' links anew from typescript/ and the pinned packages of npm.
 page:

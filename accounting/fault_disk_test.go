@@ -14,7 +14,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // The disk fails under a child: real limits and real system calls, no stand-in in the product.

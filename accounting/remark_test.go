@@ -10,7 +10,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/accounting/record"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestRemarksStandWithTheirCharge: what is said of an answer is part of its charge's entry, also

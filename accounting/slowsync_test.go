@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"scrim/accounting/budget"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestSlowSyncs: on a file whose every sync takes 5 ms longer, 64 goroutines make at least 20 times

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"scrim/engine"
-	"scrim/internal/testenv/clickhouse"
+	"scrim/test/testenv/clickhouse"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"scrim/engine"
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // BenchmarkPeriods sizes COUNT(*) and SUM(x) over tables whose unit is one person's rows of one

@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine"
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // password is the benchmark server's; it lives as long as the benchmark.

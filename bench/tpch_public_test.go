@@ -14,7 +14,7 @@ import (
 
 	_ "github.com/marcboeker/go-duckdb/v2"
 
-	"scrim/internal/testenv/tpch"
+	"scrim/test/testenv/tpch"
 )
 
 // plainTPCH is DuckDB by itself over the same data, in a file of its own.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"scrim/engine"
-	"scrim/engine/datadir/fileimport"
-	"scrim/internal/testenv/tpch"
+	"scrim/engine/ops/datadir/fileimport"
+	"scrim/test/testenv/tpch"
 )
 
 var benchScale = flag.Float64("bench.scale", 1, "scale factor of the TPC-H benchmarks; 1 is six million rows of lineitem")

@@ -64,7 +64,7 @@ licences() {
   done < <(go version -m "$1" | awk '$1 == "dep"')
   mkdir -p "$2/go" "$2/console"
   install -m 0644 "$(go env GOROOT)/LICENSE" "$2/go/LICENSE"
-  install -m 0644 engine/console/assets/licences.txt "$2/console/"
+  install -m 0644 engine/ops/console/assets/licences.txt "$2/console/"
   install -m 0644 deploy/linked.md "$2/"
   echo "licences of $n modules"
 }

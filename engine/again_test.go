@@ -12,7 +12,7 @@ import (
 
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // shortOfMemory is a store whose k-th call of a statement fails for want of memory, after its rows

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"scrim/accounting"
-	"scrim/engine/audit"
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/archive"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/observe/audit"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/archive"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 )
 
 // TestArchiveLedger: after an archive the server starts, knows what is spent, replays its answers,

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // seeded is a source of seeded noise: every estimator gets a stream of its own. With shrink > 1 the

@@ -12,10 +12,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/audit"
-	"scrim/engine/datadir"
-	"scrim/engine/watch"
-	"scrim/internal/testenv"
+	"scrim/engine/observe/audit"
+	"scrim/engine/observe/watch"
+	"scrim/engine/ops/datadir"
+	"scrim/test/testenv"
 )
 
 // audited reads the records of a server that has been stopped.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 )
 
 // TestBackupUnderLoad backs up while clients write two tables together, ask, and declare. The

@@ -12,8 +12,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/estimator/noise"
-	"scrim/engine/version"
-	"scrim/internal/testenv"
+	"scrim/engine/observe/version"
+	"scrim/test/testenv"
 )
 
 // browsedShop is a server with a shop of every kind of column, its DBA, and an analyst.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv/clickhouse"
+	"scrim/test/testenv/clickhouse"
 )
 
 // declared serves with a ClickHouse server declared as "logs".

@@ -10,10 +10,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/fileimport"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/fileimport"
+	"scrim/engine/ops/datadir/rollback"
 )
 
 // TestReportsBesideProtectedTables: reports join with protected tables as rows of a public table

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 )
 
 // opened is a server with the collection survey.commute, open, and its tokens.

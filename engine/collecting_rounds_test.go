@@ -11,9 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/exact"
-	"scrim/internal/stattest"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/exact"
+	"scrim/test/stattest"
 )
 
 // send sends a report of each token, many in a statement: of normal values. Their randomness is

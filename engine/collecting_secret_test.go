@@ -16,8 +16,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/rs/zerolog"
 
-	"scrim/engine/watch"
-	"scrim/internal/testenv"
+	"scrim/engine/observe/watch"
+	"scrim/test/testenv"
 )
 
 // watcher gathers what observers are told.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/seal"
 )
 
 const sums = `CALL dp_create_collection('survey.pay', 'SHUF_SUM', '{"epsilon": 1, "delta": 1e-9, "lo": 0, "hi": 10, "n_expected": 100, "trust": "%s"}')`

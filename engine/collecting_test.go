@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
 )
 
 // contributor is an account that may send reports, and nothing else.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/collect"
-	"scrim/internal/testenv"
+	"scrim/engine/collections/collect"
+	"scrim/test/testenv"
 )
 
 // finish takes a collection through its rounds.

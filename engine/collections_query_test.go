@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/seal"
 	"scrim/engine/collections"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/seal"
 )
 
 // gather lets contributors report in the round that a collection is in, with value(n) of the n-th,

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // simulated is a server with a public sample, a protected table and collections in DRAFT.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // headings returns the names of a result's columns.

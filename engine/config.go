@@ -13,17 +13,17 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"scrim/engine/audit"
-	"scrim/engine/datadir"
-	"scrim/engine/intake"
-	"scrim/engine/monitor"
-	"scrim/engine/source"
-	"scrim/engine/source/clickhouse"
-	"scrim/engine/source/mysql"
-	"scrim/engine/source/postgres"
+	"scrim/engine/collections/intake"
+	"scrim/engine/observe/audit"
+	"scrim/engine/observe/watch"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/monitor"
+	"scrim/engine/ops/witness"
 	"scrim/engine/store/duckdb"
-	"scrim/engine/watch"
-	"scrim/engine/witness"
+	"scrim/engine/store/source"
+	"scrim/engine/store/source/clickhouse"
+	"scrim/engine/store/source/mysql"
+	"scrim/engine/store/source/postgres"
 )
 
 // Config says how a server runs. Only DataDir is required; DefaultConfig fills in the rest.

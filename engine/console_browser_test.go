@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"scrim/internal/testenv/browser"
+	"scrim/test/testenv/browser"
 )
 
 // consoleShop is a server with a protected table of 4000 persons, a public one of 300 rows, and an

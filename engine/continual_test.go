@@ -17,13 +17,13 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/exec"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 	"scrim/engine/store"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // order is one row of a customer, on a day from 1 on, of so many cents.

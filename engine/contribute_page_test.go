@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"scrim/internal/selfsigned"
-	"scrim/internal/testenv/browser"
+	"scrim/test/testenv/browser"
 )
 
 // certified gives a server a certificate of its own, and contributors a socket.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/auth"
+	"scrim/engine/mysql/auth"
 )
 
 // TestContributorsAreConfined: whoever has the password that contributors share can neither keep

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 )
 
 // contributing gives a server an address for contributors, and one origin.

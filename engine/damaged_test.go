@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/accounting"
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 )
 
 // flip changes one bit of a file.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // mariadb starts a MariaDB server of the test's own, on a socket in a directory of the test, and

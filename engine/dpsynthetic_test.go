@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // guests are rows of members of a club, one of each: what they pay follows from their plan, and

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // rangesShop has orders of customers, one to six of each, on the 120 days from 2025-03-01 on.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // explained is what EXPLAIN says of a statement.

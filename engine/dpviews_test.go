@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // viewOrders are rows of customers, one to six of each, over regions, products and the days of a

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"scrim/internal/testenv/ducklake"
-	"scrim/internal/testenv/postgres"
+	"scrim/test/testenv/ducklake"
+	"scrim/test/testenv/postgres"
 )
 
 // aLake is a lake below a root, whose data are in data, and its catalogue in a file beside it.

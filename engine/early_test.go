@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/statement/cutoff"
+	"scrim/engine/mysql/statement/cutoff"
 )
 
 // TestCommandsMayComeEarly: clients that do not wait for an answer before they send the next

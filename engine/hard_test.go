@@ -23,8 +23,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine/estimator/noise"
-	"scrim/engine/version"
-	"scrim/internal/testenv"
+	"scrim/engine/observe/version"
+	"scrim/test/testenv"
 )
 
 func TestOtherWaysToRowsAreClosed(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/datadir"
-	"scrim/internal/testenv"
+	"scrim/engine/ops/datadir"
+	"scrim/test/testenv"
 )
 
 // TestSecondLifeIsNoticed: a copy, and a directory on another machine, are told of at the first

@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/version"
+	"scrim/engine/observe/version"
 	"scrim/internal/release"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // withHTTP gives a server a dashboard at a free port.

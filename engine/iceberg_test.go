@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/testenv/iceberg"
+	"scrim/test/testenv/iceberg"
 )
 
 // icebergOrders makes a table of the format below a new root, whose present snapshot has the

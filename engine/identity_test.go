@@ -13,8 +13,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/auth"
-	"scrim/engine/session"
+	"scrim/engine/mysql/auth"
+	"scrim/engine/mysql/session"
 )
 
 // over checks that an open connection reads nothing any more: it has been closed, or is refused.

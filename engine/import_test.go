@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // TestImportKeepsPolicies: a protected name stays protected through an import that makes its table

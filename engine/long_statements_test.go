@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/gate"
+	"scrim/engine/mysql/gate"
 )
 
 // TestLongStatements: who may be anybody cannot have the server hold a syntax tree of gigabytes.

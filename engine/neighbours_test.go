@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 const exchangedPersons = 100

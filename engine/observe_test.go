@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/statement/trace"
-	"scrim/engine/watch"
-	"scrim/internal/testenv"
+	"scrim/engine/mysql/statement/trace"
+	"scrim/engine/observe/watch"
+	"scrim/test/testenv"
 )
 
 // seen collects events.

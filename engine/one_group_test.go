@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // oneGroup lists queries by whether each person is in one of their groups by what is declared: keys

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestOtherRowMovesByAtMostItsLoss takes persons away who are in two selected keys and in three

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // raters fills a table of persons who have rated some of many films each: person p the films p,

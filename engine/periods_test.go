@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // monthly makes a server with orders of some persons in the months of 2025, protected by month, and

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/engine/statement/processlist"
+	"scrim/engine/mysql/statement/processlist"
 )
 
 // TestProcessListTellsSteps: a private query's step of its plan is in the process list while it

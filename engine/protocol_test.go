@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 )
 
 // inBoth runs a test in clear and in TLS.

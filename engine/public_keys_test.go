@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // shopOfMoments fills k.calls, of 60 persons with five rows each over two years, and the public

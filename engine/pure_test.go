@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // clinic fills c.visits with the visits of n patients, three each, and puts it on the pure account.

@@ -13,11 +13,11 @@ import (
 
 	"scrim/accounting"
 	"scrim/catalog"
-	"scrim/engine/audit"
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/observe/audit"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 	"scrim/engine/store/duckdb"
 )
 

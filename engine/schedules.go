@@ -8,10 +8,10 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/engine/audit"
-	"scrim/engine/auth"
-	"scrim/engine/mysqlerr"
-	"scrim/engine/session"
+	"scrim/engine/mysql/auth"
+	"scrim/engine/mysql/mysqlerr"
+	"scrim/engine/mysql/session"
+	"scrim/engine/observe/audit"
 	"scrim/internal/refuse"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/datadir"
 	"scrim/engine/estimator/noise"
+	"scrim/engine/ops/datadir"
 	"scrim/engine/views"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // scheduledShop is a shop with a view that is refreshed daily; its next refreshes are due at the

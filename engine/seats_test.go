@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // eventuallyIn dials until it succeeds: a place is given back a moment after its client has gone.

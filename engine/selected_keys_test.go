@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestSelectedKeysOfEveryKind: keys that are selected are counted, kept and joined whatever their

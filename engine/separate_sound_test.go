@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestExchangesOfSeparateGroups exchanges a person who is in two groups for one who is in two

@@ -15,10 +15,10 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/datadir"
+	"scrim/engine/observe/version"
+	"scrim/engine/ops/datadir"
 	"scrim/engine/store"
-	"scrim/engine/version"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 func TestIdentity(t *testing.T) {

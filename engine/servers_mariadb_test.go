@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // shopServer starts a MariaDB server on a port of this machine, with an account that may read its

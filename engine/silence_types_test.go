@@ -11,7 +11,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/internal/sqltext"
-	values "scrim/internal/testenv/hostile"
+	values "scrim/test/testenv/hostile"
 )
 
 // fileTypes are the types of columns that files bring into tables.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // recorders is a source of noise for soundness tests: every estimator gets a recorder of its own,

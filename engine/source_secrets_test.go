@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 )
 
 // TestSourceSecrets: the password of a source is in no answer, error, log, file of the server's or

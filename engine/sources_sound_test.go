@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
-	"scrim/internal/testenv/ducklake"
-	"scrim/internal/testenv/iceberg"
+	"scrim/test/stattest"
+	"scrim/test/testenv/ducklake"
+	"scrim/test/testenv/iceberg"
 )
 
 // sourceQueries are statements on @orders of which neighbours are compared.

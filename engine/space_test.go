@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 	"scrim/internal/durable"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math/big"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestRowsOfOthersWouldDecide is the broken variant of subqueries over a person's own rows: the

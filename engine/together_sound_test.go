@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // togetherSchema is a table whose persons are in many groups, with one linked to it; g and kind are

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // noiseless is a source of noise that is none, for comparisons with exact answers.

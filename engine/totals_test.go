@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // shops makes d.visits: several rows a person, keys of three columns that are declared, one of

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/datadir/fileimport"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
-	"scrim/internal/testenv/tpch"
+	"scrim/engine/ops/datadir/fileimport"
+	"scrim/test/stattest"
+	"scrim/test/testenv/tpch"
 )
 
 // protectedTPCH serves TPC-H's tables at a scale factor without noise: customers are protected with

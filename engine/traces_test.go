@@ -14,7 +14,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"scrim/engine/traces"
+	"scrim/engine/observe/traces"
 )
 
 // otlp is a collector that keeps what it is sent.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestAccountsTakeTurns: while an account has dozens of private queries waiting, another's first

@@ -14,10 +14,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/accounting"
-	"scrim/engine/datadir"
 	"scrim/engine/estimator/noise"
-	"scrim/engine/monitor"
-	"scrim/internal/testenv"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/monitor"
+	"scrim/test/testenv"
 )
 
 // lengthen adds replays to the ledger of a directory that nobody serves, so many that a checkpoint

@@ -14,7 +14,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
 	"scrim/engine/store"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // tape is a source of noise whose every sampler can be had once more.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // warned are the warnings of the last statement, one "Level CODE" each, and their texts.

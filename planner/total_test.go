@@ -12,8 +12,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/internal/sqltext"
-	"scrim/internal/testenv/hostile"
 	"scrim/planner/plan"
+	"scrim/test/testenv/hostile"
 )
 
 // TestScansAreTotal runs the scans of every statement of testdata/plans on tables that are full of

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs every client of internal/clients against a real server. It needs Debian or Ubuntu, root and the network: the
+# Runs every client of test/clients against a real server. It needs Debian or Ubuntu, root and the network: the
 # clients' packages are installed first, as their client.json files name them. What fails by docs/clients.md is
 # passed over, and everything else has to pass. For npm's packages it takes SCRIM_CLIENTS_NODE, a folder
 # named node_modules.
 set -euo pipefail
 export SCRIM_CLIENTS_NODE=${SCRIM_CLIENTS_NODE:-${XDG_CACHE_HOME:-$HOME/.cache}/scrim-clients/node_modules}
 
-wanted() { go test -tags gms_pure_go -count 1 ./internal/clients -run TestPackages -clients.packages "$1" -v | sed -n 's/^package: //p'; }
+wanted() { go test -tags gms_pure_go -count 1 ./test/clients -run TestPackages -clients.packages "$1" -v | sed -n 's/^package: //p'; }
 
 policy=/usr/sbin/policy-rc.d
 made=
@@ -47,4 +47,4 @@ debian "${apt[@]}"
 wait $!
 printf -- '-- packages: %d s\n' $SECONDS
 
-go test -tags gms_pure_go -count 1 -timeout 30m -v -run TestMatrix ./internal/clients -clients all
+go test -tags gms_pure_go -count 1 -timeout 30m -v -run TestMatrix ./test/clients -clients all

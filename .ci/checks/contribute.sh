@@ -14,11 +14,11 @@ work=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || { kill "$server"; wait "$server" || true; }; rm -rf "$work"' EXIT
 
-mkdir -p "$work/testdata" "$work/engine/intake/assets"
+mkdir -p "$work/testdata" "$work/engine/collections/intake/assets"
 cp -r testdata/contribute "$work/testdata/"
 tar -c --exclude node_modules --exclude dist typescript | tar -x -C "$work"
 (cd "$work/typescript" && npm ci --no-audit --no-fund --silent && npm test && npm run --silent page -- --log-level=warning)
-cmp "$work/engine/intake/assets/report.js" engine/intake/assets/report.js || { echo "the page's script is not what its sources give: make page"; exit 1; }
+cmp "$work/engine/collections/intake/assets/report.js" engine/collections/intake/assets/report.js || { echo "the page's script is not what its sources give: make page"; exit 1; }
 
 go build -tags gms_pure_go -o "$work/scrim" ./cmd/scrim
 export SCRIM_ROOT_PASSWORD=contribute

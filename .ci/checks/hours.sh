@@ -22,4 +22,4 @@ if [ ${#need[@]} -gt 0 ]; then
 fi
 
 make build
-SCRIM_TEST_NO_SKIP=1 go test -tags gms_pure_go -count 1 -timeout 10m ./internal/hours -run TestHours -hours "${more[@]}"
+SCRIM_TEST_NO_SKIP=1 go test -tags gms_pure_go -count 1 -timeout 10m ./test/hours -run TestHours -hours "${more[@]}"

@@ -3,8 +3,8 @@ package budget
 import (
 	"testing"
 
-	"scrim/accounting/internal/bigref"
 	"scrim/accounting/privacy"
+	"scrim/test/bigref"
 )
 
 // TestOrdersKeepGaussianNoise: whatever the budget, its order leaves Gaussian noise alone at least

@@ -3,7 +3,7 @@ package privacy
 import (
 	"math/big"
 
-	"scrim/accounting/internal/bigref"
+	"scrim/test/bigref"
 )
 
 // The slow accountant's Rényi divergences: each from the two laws themselves.

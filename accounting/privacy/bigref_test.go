@@ -3,7 +3,7 @@ package privacy
 import (
 	"math/big"
 
-	"scrim/accounting/internal/bigref"
+	"scrim/test/bigref"
 )
 
 // The slow, obvious accountant: the formulas as they stand, with 256-bit numbers, and a minimiser

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/accounting/internal/bigref"
+	"scrim/test/bigref"
 )
 
 // The values of the numeric specification, section 1.3, to the digits given there.

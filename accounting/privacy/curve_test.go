@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/accounting/internal/bigref"
 	"scrim/accounting/internal/codec"
+	"scrim/test/bigref"
 )
 
 // randomEvent returns an event of any kind with an ε from 2^from on.

@@ -7,8 +7,8 @@ import (
 
 	"scrim/bench/dataset"
 	"scrim/bench/internal/named"
-	"scrim/engine/collect"
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/exact"
 )
 
 // collectedMethods are the protocols of collections, run in memory with the product's devices and

@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"scrim/bench/dataset"
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/geometry"
-	"scrim/engine/estimator/local"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/geometry"
+	"scrim/engine/collections/local"
+	"scrim/engine/collections/shuffle"
 	"scrim/engine/estimator/noise"
-	"scrim/engine/estimator/shuffle"
 	"scrim/internal/refuse"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"scrim/bench/dataset"
-	"scrim/engine/estimator/local"
+	"scrim/engine/collections/local"
 )
 
 // Stated is what an answer says of its own error.

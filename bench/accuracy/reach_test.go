@@ -25,8 +25,8 @@ func TestServerCannotReachSeededNoise(t *testing.T) {
 	}
 	allowed := map[string]bool{
 		// from the source that a Rand is made with, which is what is looked for
-		"engine/collect/exact/rand.go": true,
-		"engine/simulate/simulate.go":  true, // simulations with a seed, of public data
+		"engine/collections/collect/exact/rand.go": true,
+		"engine/admin/simulate/simulate.go":        true, // simulations with a seed, of public data
 	}
 	const root = "../.."
 	calls := 0

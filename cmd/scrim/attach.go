@@ -12,7 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
-	"scrim/engine/lake"
+	"scrim/engine/store/lake"
 	"scrim/internal/sqltext"
 )
 

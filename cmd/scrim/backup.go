@@ -8,9 +8,9 @@ import (
 	"os"
 	"strings"
 
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/backup"
-	"scrim/engine/datadir/rollback"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/backup"
+	"scrim/engine/ops/datadir/rollback"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // mariadb is the command-line client with the account that it uses.

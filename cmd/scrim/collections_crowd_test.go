@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 )
 
 // person is one contributor: a device with a wallet of its own.

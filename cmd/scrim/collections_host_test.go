@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 )
 
 // host is a server of collections that is killed and started again at the same address.

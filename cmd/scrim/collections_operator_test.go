@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 )
 
 // TestCollectionOfOneOperator runs a collection whose declaration says that one operator runs

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
-	"scrim/internal/testenv"
+	"scrim/engine/collections/contribute"
+	"scrim/test/testenv"
 )
 
 // wages is the survey of the shuffle model.

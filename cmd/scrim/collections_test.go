@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 func deployed(t *testing.T, name string) string {

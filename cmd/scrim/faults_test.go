@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 
 	"github.com/go-sql-driver/mysql"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 
 	"github.com/go-sql-driver/mysql"
 )

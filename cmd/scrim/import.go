@@ -18,12 +18,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/engine"
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/fileimport"
+	"scrim/engine/ops/upload"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
-	"scrim/internal/upload"
 )
 
 // importing is what scrim import was told.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/engine/views"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // makeDue has a killed server's view shop.sales be due when the next one starts: it puts the time

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestKilledAtWrites kills a serving process as it is about to write to one of the files that know

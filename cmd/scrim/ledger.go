@@ -12,8 +12,8 @@ import (
 
 	"scrim/accounting"
 	"scrim/accounting/record"
-	"scrim/engine/datadir"
-	"scrim/engine/datadir/archive"
+	"scrim/engine/ops/datadir"
+	"scrim/engine/ops/datadir/archive"
 )
 
 // ledgerCommand holds the commands on the ledger of a data directory.

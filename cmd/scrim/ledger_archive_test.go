@@ -11,7 +11,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine"
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 )
 
 // directoryWith makes a data directory whose ledger has replays of many days, and returns it.

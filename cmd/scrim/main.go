@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra/doc"
 	"golang.org/x/term"
 
+	"scrim/cmd/scrim/demo"
 	"scrim/engine"
-	"scrim/engine/demo"
-	"scrim/engine/reference"
+	"scrim/engine/admin/reference"
+	"scrim/engine/observe/version"
 	"scrim/engine/store/duckdb"
-	"scrim/engine/version"
 	"scrim/internal/release"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/engine/collect"
-	"scrim/engine/contribute"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/contribute"
 )
 
 // randomizing is a command line of scrim randomize.

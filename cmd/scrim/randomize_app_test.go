@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const appSource = "../../engine/contribute/testdata/app"
+const appSource = "../../engine/collections/contribute/testdata/app"
 
 // TestContributorsApp builds the program of docs/collections/contribute-go.md, and has three people
 // use it with a real server: one reports, runs it again, and does not report twice; one says no;
@@ -63,6 +63,6 @@ func TestContributorsAppIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(guide, append([]byte("```go\n"), append(program, "```\n"...)...)) {
-		t.Error("docs/collections/contribute-go.md does not show engine/contribute/testdata/app/main.go as it is")
+		t.Error("docs/collections/contribute-go.md does not show engine/collections/contribute/testdata/app/main.go as it is")
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"scrim/engine/collect"
-	"scrim/engine/contribute"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/contribute"
 )
 
 // contribute makes the report, unless the wallet has it, and sends it when it is due. The wallet is

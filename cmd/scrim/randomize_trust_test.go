@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/contribute"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/contribute"
 )
 
 // TestOneOperatorIsShown: every output about a collection whose operator can read the values says

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestScripts runs the files of testdata; $FILES has files that a script cannot hold. Beside

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"scrim/engine"
-	"scrim/engine/traces"
+	"scrim/engine/observe/traces"
 )
 
 // passwordVariable names the environment variable with the password of a new directory's root.

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"scrim/engine/shuffler"
+	"scrim/engine/collections/shuffler"
 )
 
 // shuffleCommand serves a shuffler; its subcommands are its operator's.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/engine/shuffler"
+	"scrim/engine/collections/shuffler"
 )
 
 func shuffleCloseCommand(s streams) *cobra.Command {

@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"scrim/engine/collect/issue"
-	"scrim/engine/shuffler"
+	"scrim/engine/collections/collect/issue"
+	"scrim/engine/collections/shuffler"
 )
 
 // operatorTarget is which shuffler an operator's command speaks to.

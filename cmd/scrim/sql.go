@@ -20,7 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"scrim/engine"
-	"scrim/engine/datadir"
+	"scrim/engine/ops/datadir"
 	"scrim/internal/release"
 	"scrim/internal/shell"
 )

@@ -14,7 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // typist is a person at a terminal with scrim sql.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestStopWithClients sends SIGTERM while analysts ask, a session idles and a transaction is open:

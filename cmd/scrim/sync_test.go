@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestFailedSyncStopsAnswers fails the ledger's syncs under a serving process. From the first on it

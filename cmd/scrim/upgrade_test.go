@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // TestUpgrade opens a data directory as the program of 2026-11-22 left it (e0d5e98f, more than 700

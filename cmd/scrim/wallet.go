@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"scrim/engine/contribute"
+	"scrim/engine/collections/contribute"
 	"scrim/internal/refuse"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
-	"scrim/engine/collect"
 	"scrim/engine/collections"
-	"scrim/engine/estimator/local"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/local"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

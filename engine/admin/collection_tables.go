@@ -13,8 +13,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 
-	"scrim/engine/collect"
 	"scrim/engine/collections"
+	"scrim/engine/collections/collect"
 )
 
 // epsilonType holds every ε that a collection can have.

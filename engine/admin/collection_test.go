@@ -13,8 +13,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 
-	"scrim/engine/collect"
 	"scrim/engine/collections"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

@@ -6,7 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
-	"scrim/engine/virtual"
+	"scrim/engine/mysql/virtual"
 	"scrim/internal/refuse"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/exact"
 )
 
 // designColumns are what dp_create_collection and dp_forecast_collection return.

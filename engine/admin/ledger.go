@@ -12,7 +12,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
 	"scrim/internal/refuse"
 	"scrim/internal/spent"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/collections"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
 	"scrim/internal/digest"
 	"scrim/internal/refuse"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/catalog"
-	"scrim/engine/lake"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
 	"scrim/internal/refuse"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/lake"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
 )
 
 // files are sources of which one is attached, one detached and one broken.

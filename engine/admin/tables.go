@@ -11,7 +11,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/catalog"
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"

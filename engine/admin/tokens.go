@@ -13,9 +13,9 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/issue"
 	"scrim/engine/collections"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/issue"
 	"scrim/internal/refuse"
 )
 

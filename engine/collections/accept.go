@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"scrim/engine/collect"
-	"scrim/engine/estimator/local"
-	"scrim/engine/inbox"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/local"
+	"scrim/engine/mysql/inbox"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )
@@ -75,7 +75,9 @@ func TestRefusedReports(t *testing.T) {
 	must(t, w.Accept(ctx, "commute", []Submission{{Token: tokens[0].Secret[:], Report: good}}))
 	foreign := append([]byte{}, good...)
 	foreign[9] ^= 1
-	at := func(i int, report []byte) []Submission { return []Submission{{Token: tokens[i].Secret[:], Report: report}} }
+	at := func(i int, report []byte) []Submission {
+		return []Submission{{Token: tokens[i].Secret[:], Report: report}}
+	}
 	for _, tt := range []struct {
 		what string
 		list []Submission

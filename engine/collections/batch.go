@@ -7,8 +7,8 @@ import (
 	"encoding/hex"
 	"math/bits"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/seal"
 	"scrim/internal/refuse"
 )
 

@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/seal"
 	"scrim/internal/refuse"
 )
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/issue"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/issue"
+	"scrim/engine/collections/collect/seal"
 	"scrim/engine/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect/exact"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"

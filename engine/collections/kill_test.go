@@ -18,10 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/issue"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/issue"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"
 )

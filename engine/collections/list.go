@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"scrim/engine/collect"
-	"scrim/engine/estimator/local"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/local"
 	"scrim/internal/refuse"
 )
 

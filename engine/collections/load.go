@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
 )

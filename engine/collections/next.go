@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"scrim/engine/collect"
-	"scrim/engine/estimator/local"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/local"
 	"scrim/internal/refuse"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
-	"scrim/engine/collect"
-	"scrim/engine/estimator/local"
-	"scrim/engine/estimator/shuffle"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/local"
+	"scrim/engine/collections/shuffle"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 )
 

@@ -8,12 +8,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/device"
-	"scrim/engine/collect/exact"
-	"scrim/engine/collect/issue"
-	"scrim/engine/estimator/local"
-	"scrim/engine/estimator/shuffle"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/device"
+	"scrim/engine/collections/collect/exact"
+	"scrim/engine/collections/collect/issue"
+	"scrim/engine/collections/local"
+	"scrim/engine/collections/shuffle"
 	"scrim/internal/refuse"
 )
 

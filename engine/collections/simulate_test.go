@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/exact"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/exact"
 	"scrim/internal/refuse"
 )
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/geometry"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/geometry"
 	"scrim/internal/refuse"
 )
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/seal"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

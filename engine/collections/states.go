@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/seal"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/seal"
 	"scrim/internal/refuse"
 )
 

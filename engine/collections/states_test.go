@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

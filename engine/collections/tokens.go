@@ -9,8 +9,8 @@ import (
 	"maps"
 	"slices"
 
-	"scrim/engine/collect"
-	"scrim/engine/collect/issue"
+	"scrim/engine/collections/collect"
+	"scrim/engine/collections/collect/issue"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 )

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/engine/collect"
+	"scrim/engine/collections/collect"
 	"scrim/internal/refuse"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // counts counts tokens by round and cell.

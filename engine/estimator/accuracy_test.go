@@ -15,7 +15,7 @@ import (
 	"scrim/engine/estimator/mean"
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 	"scrim/testdata"
 )
 

@@ -12,7 +12,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // audited is an estimator with two neighbours that it should tell apart as well as its loss allows.

@@ -11,7 +11,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/mean"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // levels at which intervals are tested.

@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // Where the number of persons is public, the input may hold fewer persons with a value than that,

@@ -10,7 +10,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // pureVariants lists the estimators that have a pure form: all but variances and covariances.

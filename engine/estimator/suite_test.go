@@ -11,7 +11,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // person is one person's rows in steps.

@@ -11,7 +11,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // forgetful is a store whose statements are short of memory once, in the first scan after a

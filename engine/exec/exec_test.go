@@ -22,8 +22,8 @@ import (
 	"scrim/engine/store/duckdb"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
-	"scrim/internal/stattest"
 	"scrim/planner/plan"
+	"scrim/test/stattest"
 )
 
 var visits = store.TableRef{Schema: "d", Name: "visits"}

@@ -10,7 +10,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // undiscrete is a source of bits that draws no discrete Gaussian noise.

@@ -16,8 +16,8 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/internal/stattest"
 	"scrim/planner/plan"
+	"scrim/test/stattest"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 
 	"scrim/engine/estimator/continual"
 	"scrim/engine/estimator/view"
-	"scrim/engine/mysqlerr"
+	"scrim/engine/mysql/mysqlerr"
 	"scrim/planner"
 	"scrim/planner/plan"
 	"scrim/planner/settings"

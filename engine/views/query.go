@@ -12,7 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/estimator/view"
-	"scrim/engine/mysqlerr"
+	"scrim/engine/mysql/mysqlerr"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"

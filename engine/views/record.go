@@ -10,8 +10,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator/view"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 )
 
 // What the ledger's statements of charges for tables begin with.

@@ -9,7 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"

@@ -13,8 +13,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator/continual"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/settings"

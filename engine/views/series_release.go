@@ -12,7 +12,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/estimator/continual"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"

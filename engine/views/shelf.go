@@ -12,8 +12,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/internal/refuse"
 )
 

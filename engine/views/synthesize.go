@@ -12,9 +12,9 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/synthetic"
-	"scrim/engine/mysqlerr"
+	"scrim/engine/mysql/mysqlerr"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner"

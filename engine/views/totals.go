@@ -12,9 +12,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/planner/plan"
 )
 

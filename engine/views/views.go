@@ -10,9 +10,9 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/exec"
-	"scrim/engine/session"
+	"scrim/engine/mysql/session"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/engine/tables"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/keys"

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"scrim/internal/refuse"
-	"scrim/internal/testenv/hostile"
 	"scrim/planner/lower"
+	"scrim/test/testenv/hostile"
 )
 
 // grammar makes random expressions over the columns of t: %n a number, %s a text, %d a date, %b a

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/internal/sqltext"
-	"scrim/internal/testenv/hostile"
+	"scrim/test/testenv/hostile"
 )
 
 // further are columns of the store's other types: name and type.

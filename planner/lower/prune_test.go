@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/internal/stattest"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
+	"scrim/test/stattest"
 
 	"github.com/dolthub/go-mysql-server/sql"
 )

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"scrim/internal/sqltext"
-	"scrim/internal/testenv/hostile"
+	"scrim/test/testenv/hostile"
 )
 
 // TestRaises holds the list in testdata/raises, of what the planner writes and when it raises,

@@ -1,4 +1,4 @@
-# The package's tests, over the data set of internal/clients, which runs them as part of the client
+# The package's tests, over the data set of test/clients, which runs them as part of the client
 # "r": a server at SCRIM_HOST and SCRIM_PORT, the account SCRIM_USER and SCRIM_PASSWORD.
 library(scrim)
 env <- function(name) Sys.getenv(paste0("SCRIM_", name))

@@ -1,5 +1,5 @@
 // The coins of a report: exact laws from words of 64 uniform bits, decided by integers. The way from words to draws is that of
-// package engine/collect/exact, so that the same words give the same report in Go.
+// package engine/collections/collect/exact, so that the same words give the same report in Go.
 
 /** Bits returns 64 uniform bits. */
 export type Bits = () => bigint;

@@ -1,4 +1,4 @@
-// The integers that decide what a report gives away, recomputed from epsilon: package engine/collect/exact, keep.go.
+// The integers that decide what a report gives away, recomputed from epsilon: package engine/collections/collect/exact, keep.go.
 
 import { ONE62 } from "./coins.js";
 

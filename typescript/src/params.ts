@@ -81,7 +81,7 @@ function readShape(protocol: "LDP_BIT" | "LDP_HIER", epsilon: bigint, d: Json): 
   return { declaration: { protocol, epsilon, expected, levels, zcdp: option === "zcdp" }, lo, hi, nullDefault };
 }
 
-/** canonical writes parameters in the form of package engine/collect, canonical.go: absent fields are left out. */
+/** canonical writes parameters in the form of package engine/collections/collect, canonical.go: absent fields are left out. */
 function canonical(p: Json, d: Json, s: Shape, strata: string[], stratum: string, planned: { cells: Cell[]; min: number }): string {
   const some = <T>(v: T, zero: T): T | undefined => (v === zero ? undefined : v);
   return JSON.stringify({

@@ -1,4 +1,4 @@
-// What follows from a declaration of LDP_BIT and LDP_HIER: package engine/collect, plan_mean.go, plan_tree.go and
+// What follows from a declaration of LDP_BIT and LDP_HIER: package engine/collections/collect, plan_mean.go, plan_tree.go and
 // internal/strict. Numbers of IEEE 754 have the same bits here as there: only +, -, *, / and floor occur, each rounded once.
 
 import { flipUnary, keepBinary, keepKary } from "./keep.js";

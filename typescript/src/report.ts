@@ -1,4 +1,4 @@
-// A value becomes a report: its code in the cell, the randomiser, the bytes. Package engine/collect/device in Go.
+// A value becomes a report: its code in the cell, the randomiser, the bytes. Package engine/collections/collect/device in Go.
 
 import { type Bits, Rand, secure } from "./coins.js";
 import { flipUnary, keepBinary, keepKary } from "./keep.js";

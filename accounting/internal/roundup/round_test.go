@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/accounting/internal/bigref"
+	"scrim/test/bigref"
 )
 
 // TestDirectedRounding compares the directed operations with exact ones.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/bench/tpch/private"
-	"scrim/internal/testenv/tpch"
+	"scrim/test/testenv/tpch"
 )
 
 // tpchFlags are the flags of scrim-bench tpch.

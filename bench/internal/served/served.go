@@ -15,7 +15,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/engine"
-	"scrim/engine/datadir/fileimport"
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // Server is a server with two threads over a directory. It stands still until Start.

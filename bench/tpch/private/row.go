@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"scrim/internal/testenv/tpch"
+	"scrim/test/testenv/tpch"
 )
 
 // Row is what became of one query.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"scrim/bench/internal/served"
-	"scrim/internal/testenv/tpch"
+	"scrim/test/testenv/tpch"
 )
 
 // Options say what is asked.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"scrim/bench/internal/served"
-	"scrim/internal/testenv/tpch"
+	"scrim/test/testenv/tpch"
 )
 
 // Setup says whose rows are protected.

@@ -10,7 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/internal/scalar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var all = []Statistic{Correlation, PopulationCovariance, SampleCovariance, Slope, Intercept, Determination, Mean, OtherMean}

@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // population is a law of rows with the root of its fourth central moment, independent by

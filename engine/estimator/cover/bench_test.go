@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // worst are persons half of whom are far on one side and half on the other: no candidate loses at

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // lists returns all lists of n numbers out of values.

@@ -14,7 +14,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // params are those of the tests: values of 2^-20 within ±2^10, ten rows a person of a spread of

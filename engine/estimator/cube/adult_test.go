@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
-	"scrim/internal/testenv"
+	"scrim/test/stattest"
+	"scrim/test/testenv"
 )
 
 // adultTables counts adult by the eight columns of the variable adult.

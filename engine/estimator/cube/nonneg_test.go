@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // sparse releases a cube of persons of whom most are in few cells.

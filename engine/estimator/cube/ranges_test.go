@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestStrategiesAreWhatTheProofTakesThemFor checks strategies of many sizes: rows of T add up to 0,

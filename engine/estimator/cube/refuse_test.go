@@ -8,7 +8,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestBadParametersAreNamed: New refuses each, in words.

@@ -6,7 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // audited is a graph without person 0 and one with that person. All others have the same number of

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // program is Q(limit) as the linear program that defines it, solved by gonum.

@@ -6,7 +6,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // regular is a join in which each person has so many results, of the same number of others where

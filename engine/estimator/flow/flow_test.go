@@ -11,7 +11,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // variant is an estimator with its options, as a function of its loss.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
-	"scrim/internal/testenv"
+	"scrim/test/stattest"
+	"scrim/test/testenv"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // open is a lattice of 2^-20 within ±2^20, one row a person.

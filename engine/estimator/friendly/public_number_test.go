@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/sized/sizedtest"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestPublicNumberOfPersons: the length of the input is not taken for the public number of persons.

@@ -11,7 +11,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // uneven draws persons in a number of groups that is log-normal, and of groups by a Zipf law, with

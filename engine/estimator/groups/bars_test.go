@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestIntervalsCover counts how often the error bars of counts, sums and means of groups cover.

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // meansLaw draws the means of n groups about a centre from which rows are 1 away.

@@ -9,7 +9,7 @@ import (
 
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var relations = []estimator.Relation{estimator.AddRemove, estimator.ReplaceOne}

@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // raters draws persons with a row in about half of five groups each, of values about 4, in steps of

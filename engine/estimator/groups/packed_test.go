@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // packed returns a sparse block with its persons packed by groups of width columns.

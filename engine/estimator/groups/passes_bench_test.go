@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // BenchmarkFewGroups sizes a release of a count and a mean by its entries: 100 000 persons in 9 of

@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestSumsOfFewPersons: where nothing stands out for a mean, the sum beside it is told all the

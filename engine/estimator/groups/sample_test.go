@@ -10,7 +10,7 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // tossed is a Recorder whose coins are given.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestOnePersonMovesTheProfileByItsSensitivity: over all variants and persons at every edge, the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/internal/firstpass"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestTailsAreThoseOfTheirLaw compares number and sum beyond with those of a log-normal law,

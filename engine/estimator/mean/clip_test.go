@@ -9,7 +9,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/mean"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // skewed are persons with one row each, whose values are log-normal: the radius of least error cuts

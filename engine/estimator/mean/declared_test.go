@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/mean"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestAWideDeclarationDoesNotHurt: with a true range that is a thousand times as wide as the values

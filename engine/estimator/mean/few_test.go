@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // few is persons of one row each, so many with 1 and the others with 0, times a factor.

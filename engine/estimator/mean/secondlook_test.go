@@ -10,7 +10,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // shoppers have 1 to 3 rows each, one in twenty 15 to 25 of them, with log-normal values in

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // pmf returns N_Z(0,σ²) on [-r, r] by summation, and r.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // roundedPMF returns the law of round(N(0,σ²)) on [-r, r], and r.

@@ -8,7 +8,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/partition"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // tail returns P[N_Z(0,σ²) >= t] by summation in 200-bit floats, with enough terms for 1e-30.

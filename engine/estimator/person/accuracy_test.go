@@ -14,7 +14,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/vector"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var (

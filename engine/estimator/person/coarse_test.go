@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestBucketsCoverTheRange: every number is in the bucket that its neighbours say, the ends count

@@ -13,7 +13,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // blockOf lays persons out, in chunks of different lengths. rows is nil for one row each.

@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/sized/sizedtest"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestPublicNumberOfPersons: no estimator takes the length of its input for the public number of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // lastOf is the last stage of a variant about 0, planned for so many persons, with the loss of its

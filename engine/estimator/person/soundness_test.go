@@ -10,7 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // variant is one set of options in the tests of all means.

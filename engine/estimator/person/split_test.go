@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestThirdsAreDisjointAndEven: everyone is in one third, each third as likely as the others.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // unequal is persons of whom some have few rows: of a skewed law, whose clipped mean is off to one

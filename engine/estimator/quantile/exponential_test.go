@@ -11,7 +11,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/quantile"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // chosen builds quantiles by the exponential mechanism, with an interval where there are two.

@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/quantile"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestExtremesLeaveAsManyAsStated: of persons who are spread out, between none and twice k are

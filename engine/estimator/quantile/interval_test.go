@@ -12,7 +12,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/quantile"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // columns are values of one a person, with ties and without, on an undeclared range.

@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/quantile"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 func TestParseFractionIsExact(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cube"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // dims are four columns of few values.

@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 const one = 1 << unitBits

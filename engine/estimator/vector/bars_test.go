@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var levels = []float64{0.5, 0.9, 0.95, 0.99}

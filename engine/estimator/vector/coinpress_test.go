@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // normalBlock draws persons from N(0, diag(deviations²)) in steps of 2^-20.

@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	scalarmean "scrim/engine/estimator/mean"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // columnsOf builds NewColumns on the scalar mean.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestTightDataFarAway: values that are close together and far from the middle lose nothing by

@@ -7,7 +7,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/sized/sizedtest"
 	scalarmean "scrim/engine/estimator/mean"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // sized makes the parameters those of a public number of persons.

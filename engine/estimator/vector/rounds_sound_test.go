@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // replay is a Recorder whose secret bits are those of a seed: two of one seed match the same

@@ -9,7 +9,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // manyPersons is a block of normal vectors with spreads 2^10·(j+1) about 10^5·j, in chunks of any

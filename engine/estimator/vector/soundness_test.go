@@ -12,7 +12,7 @@ import (
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // method is one method with its options in the tests of all dense means.

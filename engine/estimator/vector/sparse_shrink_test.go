@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // shrunk is a set of true numbers and the standard deviations of their noise.

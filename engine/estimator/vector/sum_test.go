@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // sumSounds lists the sums that are of several forms: signs, bounds, rows, sparse.

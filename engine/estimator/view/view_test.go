@@ -8,7 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cube"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // dims are 3 × 2 × 4 cells.

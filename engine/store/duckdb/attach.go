@@ -14,10 +14,10 @@ import (
 
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
-	"scrim/engine/lake"
-	"scrim/engine/lake/formats"
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
+	"scrim/engine/store/lake/formats"
+	"scrim/engine/store/source"
 	"scrim/internal/sqltext"
 )
 

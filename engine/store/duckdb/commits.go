@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"scrim/engine/lake"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
 )
 
 // state is one committed state of the tables, as far as it is known without asking DuckDB: their

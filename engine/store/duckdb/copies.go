@@ -9,9 +9,9 @@ import (
 
 	"github.com/marcboeker/go-duckdb/v2/mapping"
 
-	"scrim/engine/lake"
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
+	"scrim/engine/store/source"
 	"scrim/internal/sqltext"
 )
 

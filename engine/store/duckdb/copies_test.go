@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/source"
 )
 
 // counted is a kind of server with one table of the numbers below rows and their texts, which tells

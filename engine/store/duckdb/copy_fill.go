@@ -8,8 +8,8 @@ import (
 
 	"github.com/marcboeker/go-duckdb/v2/mapping"
 
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/source"
 )
 
 // appending fills a temporary table with batches of another server's rows.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // child, set in the environment, makes the test binary play a process that is killed or that holds

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 // knownFaults are faults of DuckDB that this server met, works around, or would suffer from, each

@@ -9,9 +9,9 @@ import (
 	"runtime"
 	"strings"
 
-	"scrim/engine/lake"
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
+	"scrim/engine/store/source"
 	"scrim/internal/spill"
 	"scrim/internal/sqltext"
 )

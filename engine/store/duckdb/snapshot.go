@@ -9,8 +9,8 @@ import (
 
 	"github.com/marcboeker/go-duckdb/v2/mapping"
 
-	"scrim/engine/lake"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
 )
 
 // snapshot implements store.Snapshot: a connection in a read-only transaction. A connection is used

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"scrim/engine/lake"
-	"scrim/engine/lake/formats"
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
+	"scrim/engine/store/lake/formats"
+	"scrim/engine/store/source"
 	"scrim/internal/sqltext"
 )
 

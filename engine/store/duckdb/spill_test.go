@@ -11,7 +11,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/internal/testenv"
+	"scrim/test/testenv"
 )
 
 func TestRoom(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"scrim/engine/lake"
-	"scrim/engine/lake/formats"
-	"scrim/engine/source"
 	"scrim/engine/store"
+	"scrim/engine/store/lake"
+	"scrim/engine/store/lake/formats"
+	"scrim/engine/store/source"
 )
 
 // Store is an open DuckDB file. It is safe for concurrent use.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // fewCells returns an axis of few cells: even ones, or those of scales, near 2^53 or beyond at

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // dense returns a block of the given vectors in chunks of one to three persons, or of up to size

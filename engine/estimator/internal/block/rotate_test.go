@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 func randomSigns(r *rand.Rand, dim int) []bool {

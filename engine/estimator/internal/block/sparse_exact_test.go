@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestExactLessIsTheClipSum: the sum as it is less what is taken from those beyond the radius is

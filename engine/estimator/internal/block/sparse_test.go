@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // randomSparse returns a random sparse block in a few chunks, and the same vectors times unit as a

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestTotalKnowsSumsAndRanges compares Total with a look at every entry, for ranges that a power of

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var show = flag.Bool("cells", false, "print every cell")

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // TestWhereTheSearchIsReleasedAgain forces the first histogram, of σ = 16 at ρ = 0.013.

@@ -10,7 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // draws counts the answers of one choice.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // law returns the probability of every cell by the definition: one weight a cell, in floats.

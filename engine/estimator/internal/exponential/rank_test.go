@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // rankLaw returns the probability of every cell, from the weights that are drawn by.

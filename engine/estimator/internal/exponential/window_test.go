@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 func TestNthIsThatOfTheSortedList(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // words gives scripted secret bits.

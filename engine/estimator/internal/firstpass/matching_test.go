@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/internal/firstpass/firstpasstest"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // permutations calls visit with every order of n persons.

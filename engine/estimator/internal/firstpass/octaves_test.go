@@ -7,7 +7,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/noise"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // scales records the scales of Laplace noise, and adds none.

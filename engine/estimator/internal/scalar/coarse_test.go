@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 func coarseOf(relation estimator.Relation) Coarse {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 // ladderCase is a random ladder with the cells of some values.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 func TestSplitNeverExceedsRho(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/sized"
-	"scrim/internal/stattest"
+	"scrim/test/stattest"
 )
 
 var public = estimator.Params{Relation: estimator.ReplaceOne, Sized: true, Grid: estimator.Grid{Step: 1, Lo: -100, Hi: 100}}

@@ -1,0 +1,200 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/catalog"
+	"scrim/engine/mysql/session"
+	"scrim/engine/mysql/tables"
+	"scrim/engine/store"
+	"scrim/internal/refuse"
+)
+
+// Access decides by the policies who may read and change stored tables. What an account may do at
+// all has been checked by the SQL engine, from the grants, before.
+type Access struct {
+	Catalog *catalog.Catalog
+	Store   store.Store
+	Holds   func(store.TableRef) bool // whether a table is a collection's
+	Views   func(store.TableRef) bool // whether a table is a DP view's
+	// Attached reports whether a name is that of files, and whether it is attached at present.
+	Attached func(store.TableRef) (live, known bool)
+	Totals   func(store.TableRef) bool // whether a table is that of a series of running totals
+}
+
+var _ tables.Access = (*Access)(nil)
+
+// CheckRead implements tables.Access.
+func (a *Access) CheckRead(ctx *sql.Context, ref store.TableRef) error {
+	switch a.Catalog.Snapshot().Table(ref.String()).State {
+	case catalog.Public:
+		return nil
+	case catalog.Protected:
+		if !session.Raw(ctx) {
+			return refuse.New(refuse.RawRows, "The table %s is protected: its rows, and exact facts about them, are not shown.", ref)
+		}
+	default:
+		if !session.IsDBA(ctx) {
+			return refuse.New(refuse.Undeclared, "The table %s has been declared neither protected nor public.", ref)
+		}
+	}
+	return nil
+}
+
+// CheckWrite implements tables.Access: the grants decide, but for the tables of collections.
+func (a *Access) CheckWrite(_ *sql.Context, ref store.TableRef) error { return a.checkCollection(ref) }
+
+// CheckDDL implements tables.Access: definitions are a DBA's. A name that no table has is about to
+// get one, which nobody has looked at yet.
+func (a *Access) CheckDDL(ctx *sql.Context, ref store.TableRef) error {
+	if !session.IsDBA(ctx) {
+		return refuse.New(refuse.NotDBA, "Tables and databases are defined by a DBA only.")
+	}
+	if ref.Name == "" {
+		return nil
+	}
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
+	if _, ok, err := a.Store.Table(ctx, ref); err != nil || ok {
+		return err
+	}
+	return a.Catalog.Created(ref.String())
+}
+
+// CheckAlter implements tables.Access. A definition that a policy rests on does not change under
+// it.
+func (a *Access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change) error {
+	if err := a.checkCollection(ref); err != nil {
+		return err
+	}
+	s, name := a.Catalog.Snapshot(), ref.String()
+	var uses []string
+	switch c.Op {
+	case tables.DropColumn, tables.RenameColumn:
+		uses = s.Uses(name, c.Column)
+	case tables.ModifyColumn:
+		for _, u := range s.Uses(name, c.Column) {
+			if u != "a column with a domain" {
+				uses = append(uses, u)
+			}
+		}
+	case tables.DropKey:
+		for _, col := range c.Columns {
+			for _, u := range s.Uses(name, col) {
+				if strings.HasPrefix(u, "the key that") {
+					uses = append(uses, u)
+				}
+			}
+		}
+	}
+	if len(uses) > 0 {
+		return refuse.New(refuse.Policy, "A policy rests on this column of %s: it is %s.", name, strings.Join(uses, " and ")).
+			With("Change the policy first: see SELECT * FROM dp.policies and CALL dp_unprotect.")
+	}
+	return nil
+}
+
+// Renamed implements tables.Access.
+func (a *Access) Renamed(_ *sql.Context, old, new store.TableRef) error {
+	return a.Catalog.Rename(old.String(), new.String())
+}
+
+// Dropped implements tables.Access.
+func (a *Access) Dropped(_ *sql.Context, ref store.TableRef) error {
+	return a.Catalog.Dropped(ref.String())
+}
+
+// checkCollection refuses to change the table of a collection, of a DP view or of a series of
+// totals, its definition or its rows, to everybody. Reports come through the database dp_in, and
+// the procedures do the rest.
+func (a *Access) checkCollection(ref store.TableRef) error {
+	live, known := a.Attached(ref)
+	switch {
+	case ref.Name == "":
+		return nil
+	case live:
+		return refuse.New(refuse.Unsupported, "The table %s is read from files in place: nobody changes its rows or its definition here.", ref).
+			With("CALL dp_detach('%s') removes the table, and leaves the files.", ref)
+	case known:
+		return refuse.New(refuse.Unsupported, "The name %s belongs to files that were attached: what was spent on them is in its account.", ref).
+			With("Attach them again under this name, or choose another name for another table.")
+	case a.Views(ref):
+		return refuse.New(refuse.Unsupported, "The table %s is a DP view or a synthetic table: its rows are what was released.", ref).
+			With("CALL dp_refresh_view('%s') releases them anew, and CALL dp_drop_view('%s') removes it.", ref, ref)
+	case a.Totals(ref):
+		return refuse.New(refuse.Unsupported, "The table %s is a series of running totals: its rows are what was released.", ref).
+			With("CALL dp_continue('%s') releases the next days, and CALL dp_drop_continual('%s') removes the series.", ref, ref)
+	case !a.Holds(ref):
+		return nil
+	}
+	return refuse.New(refuse.Unsupported, "The table %s belongs to a collection: nobody changes it or its reports.", ref).
+		With("Contributors INSERT INTO dp_in.%s; CALL dp_drop_collection('%s') removes the collection with its table.", ref.Name, ref.Name)
+}
+
+// CheckRename refuses to rename tables of another database than the current one, or into another:
+// go-mysql-server does not look at the database of a name there, and would rename a table of the
+// same name in the current one.
+func CheckRename(current string, s ast.Statement) error {
+	for _, t := range renamed(s) {
+		if db := t.DbQualifier.String(); !t.IsEmpty() && db != "" && !strings.EqualFold(db, current) {
+			return refuse.New(refuse.Unsupported, "A table is renamed within the current database only, and %s is not it.", db).
+				With("USE the table's database first. A table moves to another one by CREATE TABLE … AS SELECT.")
+		}
+	}
+	return nil
+}
+
+// renamed lists the tables that a statement names in order to rename one.
+func renamed(s ast.Statement) []ast.TableName {
+	switch n := s.(type) {
+	case *ast.DDL:
+		if n.Action == ast.RenameStr {
+			return slices.Concat(n.FromTables, n.ToTables)
+		}
+	case *ast.AlterTable:
+		for _, d := range n.Statements {
+			if d.Action == ast.RenameStr && len(d.ToTables) > 0 {
+				return append(slices.Concat(d.FromTables, d.ToTables), n.Table)
+			}
+		}
+	}
+	return nil
+}
+
+// Lift takes the demand for a privilege off statements that show an account what is its own: SHOW
+// GRANTS, and SHOW PROCESSLIST and KILL, which know an analyst's own connections only. MySQL asks
+// for none there either. The server's own procedures ask by themselves who calls them.
+func Lift(s ast.Statement) {
+	switch n := s.(type) {
+	case *ast.ShowGrants:
+		n.Auth.AuthType = ast.AuthType_IGNORE
+	case *ast.Call:
+		if strings.HasPrefix(n.ProcName.Name.Lowered(), "dp_") {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	case *ast.LockTables:
+		readLocks(n)
+	case *ast.Kill:
+		n.Auth.AuthType = ast.AuthType_IGNORE
+	case *ast.Show:
+		if strings.EqualFold(n.Type, "processlist") {
+			n.Auth.AuthType = ast.AuthType_IGNORE
+		}
+	}
+}
+
+// readLocks asks for the privilege to read alone where a lock is for reading: it harms nobody here,
+// and an analyst's dump of a public table takes it.
+func readLocks(n *ast.LockTables) {
+	for _, t := range n.Tables {
+		a, ok := t.Table.(*ast.AliasedTableExpr)
+		if ok && (t.Lock == ast.LockRead || t.Lock == ast.LockReadLocal) {
+			a.Auth.AuthType = ast.AuthType_SELECT
+		}
+	}
+}

@@ -1,0 +1,280 @@
+// Package result makes of the rows of a statement what MySQL sends: columns, values as text, and
+// batches of rows, of which the first is held back until the statement can hardly fail any more.
+package result
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
+	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/engine/mysql/browse"
+	"scrim/engine/mysql/tables"
+	"scrim/internal/quota"
+	"scrim/internal/turns"
+)
+
+// batchRows is how many rows go to the client at a time. Up to so many rows are held back until the
+// statement has ended without an error, so that a small answer is either whole or an error.
+const batchRows = 128
+
+// batchBytes is how large a batch may become before it is sent, however few rows it has.
+const batchBytes = 16 << 20
+
+// longRow is the size from which a row is taken from the connection's memory while it is held back:
+// once as it is, and once as it is written.
+const longRow = 4096
+
+// rowText is how much room the text of a result has at first; a batch that needs more makes it
+// larger.
+const rowText = 512
+
+// Spool reads all rows, sends full batches, closes the iterator and returns what is still to be
+// sent.
+func Spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sqltypes.Result) error) (last *sqltypes.Result, err error) {
+	closed := false
+	defer func() {
+		if !closed {
+			_ = rows.Close(ctx)
+		}
+	}()
+	s := newSpool(ctx, schema)
+	sent := false
+	for {
+		row, err := rows.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if types.IsOkResult(row) {
+			s.ok = okResult(row[0].(types.OkResult))
+			continue
+		}
+		if len(s.rows) == batchRows || s.bytes > batchBytes {
+			turns.Of(ctx).Rest() // the client may be slow
+			if err := send(s.result()); err != nil {
+				return nil, err
+			}
+			if err := turns.Of(ctx).Look(ctx); err != nil {
+				return nil, err
+			}
+			sent = true
+			s.clear(ctx)
+		}
+		if err := s.add(ctx, row); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	closed = true
+	if err := rows.Close(ctx); err != nil {
+		return nil, err
+	}
+	if s.ok == nil && sent && len(s.rows) == 0 {
+		return nil, nil
+	}
+	return s.result(), nil
+}
+
+// spooled is a batch of rows that are held back, as text.
+type spooled struct {
+	schema sql.Schema
+	fields []*querypb.Field
+	ok     *sqltypes.Result // of a statement without rows
+
+	rows   [][]sqltypes.Value
+	values []sqltypes.Value // of all rows
+	buffer *sql.ByteBuffer  // of values that did not come as text
+	bytes  int64            // of long rows
+}
+
+func newSpool(ctx *sql.Context, schema sql.Schema) *spooled {
+	s := &spooled{schema: schema, buffer: sql.NewByteBuffer(rowText)}
+	if !types.IsOkResultSchema(schema) {
+		s.fields = Fields(ctx, schema)
+	}
+	return s
+}
+
+// add holds a row back.
+func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
+	if n := quota.Row(row); n > longRow {
+		if err := quota.Of(ctx).Take(2 * n); err != nil {
+			return err
+		}
+		s.bytes += n
+	}
+	start := len(s.values)
+	for i, c := range s.schema {
+		v := sqltypes.NULL
+		switch x := row[i].(type) {
+		case nil:
+		case *sqltypes.Value:
+			v = *x
+		default:
+			var err error
+			if text, ok := appendDouble(ctx, s.buffer.Get(), c.Type, x); ok {
+				v = sqltypes.MakeTrusted(c.Type.Type(), text)
+			} else if v, err = c.Type.SQL(ctx, s.buffer.Get(), x); err != nil {
+				return err
+			}
+			s.buffer.Grow(v.Len())
+		}
+		s.values = append(s.values, v)
+	}
+	values := s.values[start:len(s.values):len(s.values)]
+	mysqlTimes(s.fields, values)
+	s.rows = append(s.rows, values)
+	return nil
+}
+
+// result is what is held back.
+func (s *spooled) result() *sqltypes.Result {
+	if s.ok != nil {
+		return s.ok
+	}
+	return &sqltypes.Result{Fields: s.fields, Rows: s.rows, RowsAffected: uint64(len(s.rows))}
+}
+
+// clear begins another batch: what was sent is not looked at again.
+func (s *spooled) clear(ctx *sql.Context) {
+	quota.Of(ctx).Free(2 * s.bytes)
+	s.bytes = 0
+	s.rows, s.values = s.rows[:0], s.values[:0]
+	s.buffer.Reset()
+}
+
+func okResult(r types.OkResult) *sqltypes.Result {
+	out := &sqltypes.Result{RowsAffected: r.RowsAffected, InsertID: r.InsertID}
+	if r.Info != nil {
+		out.Info = r.Info.String()
+	}
+	return out
+}
+
+// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok
+// is false where the value, or the type, is none.
+func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, ok bool) {
+	if !types.IsFloat(t) {
+		return b, false
+	}
+	number, _, err := t.Convert(ctx, v)
+	var x float64
+	bits := 64
+	switch f := number.(type) {
+	case float64:
+		x = f
+	case float32:
+		x, bits = float64(f), 32
+	default:
+		return b, false
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) || err != nil && (bits == 32 || !sql.ErrTruncatedIncorrect.Is(err)) {
+		return b, false
+	}
+	return tables.AppendDouble(b, x, bits), true
+}
+
+// noFraction ends a time without a fraction of a second, as go-mysql-server writes it.
+var noFraction = []byte(".000000")
+
+// mysqlTimes leaves a fraction that is zero out of the times of a row: of TIMEs, and of dates with
+// a time that are no columns of tables. MySQL knows of FROM_UNIXTIME(0) or a TIME that it has no
+// fraction, and go-mysql-server gives them all six digits.
+func mysqlTimes(fields []*querypb.Field, row []sqltypes.Value) {
+	for i, f := range fields {
+		switch {
+		case f.Type == querypb.Type_TIME:
+		case f.Type == querypb.Type_DATETIME && f.Table == "":
+		default:
+			continue
+		}
+		if text, ok := bytes.CutSuffix(row[i].Raw(), noFraction); ok {
+			row[i] = sqltypes.MakeTrusted(f.Type, text)
+		}
+	}
+}
+
+// notFixedDecimals is what MySQL sends as the decimals of DOUBLE and FLOAT columns. Clients that
+// get 0 there round every value to an integer.
+const notFixedDecimals = 31
+
+// Fields describes the columns of a result as MySQL does, for text and prepared statements,
+// on public tables and private answers alike.
+func Fields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
+	results := ctx.GetCharacterSetResults()
+	fields := make([]*querypb.Field, len(schema))
+	for i, c := range schema {
+		f := &querypb.Field{
+			Name:         c.Name,
+			OrgName:      c.Name,
+			Table:        c.Source,
+			OrgTable:     c.Source,
+			Database:     databaseOf(c),
+			Type:         c.Type.Type(),
+			Charset:      charset(c.Type, results),
+			ColumnLength: c.Type.MaxTextResponseByteLength(ctx),
+			Flags:        uint32(columnFlags(c)),
+		}
+		switch {
+		case types.IsDecimal(c.Type):
+			f.Decimals = uint32(c.Type.(sql.DecimalType).Scale())
+		case types.IsFloat(c.Type):
+			f.Decimals = notFixedDecimals
+		case types.IsDatetimeType(c.Type):
+			f.Decimals = uint32(c.Type.(sql.DatetimeType).Precision())
+		}
+		fields[i] = f
+	}
+	return fields
+}
+
+// databaseOf is the database of a column, as clients know it.
+func databaseOf(c *sql.Column) string {
+	if c.DatabaseSource == browse.ShowDatabase {
+		return sql.InformationSchemaDatabaseName
+	}
+	return strings.TrimSpace(c.DatabaseSource)
+}
+
+// charset is the character set of a column: binary, the one that the client wants results in, or
+// the column's own.
+func charset(t sql.Type, results sql.CharacterSetID) uint32 {
+	switch {
+	case types.IsBinaryType(t):
+		return uint32(sql.Collation_binary)
+	case results != sql.CharacterSet_Unspecified:
+		return uint32(results)
+	}
+	if c, ok := t.(sql.TypeWithCollation); ok {
+		return uint32(c.Collation().CharacterSet())
+	}
+	return uint32(sql.Collation_Default.CharacterSet())
+}
+
+func columnFlags(c *sql.Column) querypb.MySqlFlag {
+	var f querypb.MySqlFlag
+	if !c.Nullable {
+		f |= querypb.MySqlFlag_NOT_NULL_FLAG
+	}
+	if c.AutoIncrement {
+		f |= querypb.MySqlFlag_AUTO_INCREMENT_FLAG
+	}
+	if c.PrimaryKey {
+		f |= querypb.MySqlFlag_PRI_KEY_FLAG
+	}
+	if types.IsUnsigned(c.Type) {
+		f |= querypb.MySqlFlag_UNSIGNED_FLAG
+	}
+	return f
+}
