@@ -188,8 +188,8 @@ func TestOneDriverPackage(t *testing.T) {
 // rooms are the parts of engine/, from the lowest: each imports only those before it.
 var rooms = []string{"observe", "estimator", "store", "exec", "mysql", "collections", "views", "ops", "admin"}
 
-// TestRoomsHaveAnOrder: engine/ is its rooms and ten files at most. No room imports a later one, and
-// internal/ imports none.
+// TestRoomsHaveAnOrder: engine/ is its rooms and ten files at most. No room imports a later one,
+// and internal/ imports none.
 func TestRoomsHaveAnOrder(t *testing.T) {
 	room := func(path string) int {
 		rest, ok := strings.CutPrefix(path, "scrim/engine/")
