@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -13,7 +12,10 @@ import (
 // After each restart the days that were acknowledged or seen are there with their numbers, without
 // a gap; each call is whole or not there; the ledger has one release of each, and one charge a day.
 func TestKilledServerReleasesADayOnce(t *testing.T) {
-	const span = 1000 // days; where a fast machine comes to its end, that is enough
+	const (
+		span = 1000 // days
+		most = 5    // calls before a kill
+	)
 	p, dir := serveShop(t, "placed DATE NOT NULL", func(k int) string { return fmt.Sprintf("'2015-01-01' + INTERVAL %d DAY", k) })
 	root := p.root(t)
 	root.must(t,
@@ -23,30 +25,31 @@ func TestKilledServerReleasesADayOnce(t *testing.T) {
 	day := func(k int) string { return first.AddDate(0, 0, k).Format(time.DateOnly) }
 	known, acknowledged := map[string]string{}, 0
 	r := rand.New(rand.NewPCG(*killSeed, 3))
+	var releasing pace
 	round := 0
-	for ; round < *killRounds && acknowledged+4 <= span; round++ {
-		begun, done := make(chan struct{}), make(chan struct{})
+	for ; round < *killRounds && acknowledged+2*(most+2) < span; round++ {
+		done := make(chan struct{})
 		s, err := connect(p.addr, "root", rootPassword)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var once sync.Once
+		released := releasing.after(1 + r.IntN(most))
 		go func() {
 			defer close(done)
 			defer s.close()
 			for next := acknowledged + 2; next < span; next += 2 { // two days a call
-				if _, err := s.ask("CALL dp_continue('shop.daily', '" + day(next-1) + "')"); err != nil {
+				err := releasing.deed(func() error {
+					_, err := s.ask("CALL dp_continue('shop.daily', '" + day(next-1) + "')")
+					return err
+				})
+				if err != nil {
 					return
 				}
 				acknowledged = next
-				once.Do(func() { close(begun) })
 			}
 		}()
-		select { // how long a day takes is the machine's matter
-		case <-begun:
-		case <-done:
-		}
-		time.Sleep(time.Duration(r.IntN(250)) * time.Millisecond)
+		released(t)
+		releasing.somewhere(r)
 		p.kill()
 		<-done
 		p = serveFor(t, dir)

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 var (
@@ -26,6 +25,8 @@ type told struct {
 	begun     int      // transactions begun
 	committed []int    // transactions whose COMMIT was acknowledged
 	withdrawn []int    // transactions whose ROLLBACK was acknowledged
+	asking    pace     // of the queries
+	writing   pace     // of the transactions
 }
 
 func (k *told) note(f func()) {
@@ -66,11 +67,16 @@ func TestKilledServerForgetsNoCharge(t *testing.T) {
 		var next atomic.Int64
 		next.Store(int64(round) * 1_000_000)
 		var clients sync.WaitGroup
+		asked, written := known.asking.after(1+r.IntN(40)), known.writing.after(2+r.IntN(10))
 		for range 3 {
 			clients.Go(func() { askUntilDead(p.addr, known, &next) })
 		}
 		clients.Go(func() { writeUntilDead(p.addr, known) })
-		time.Sleep(time.Duration(20+r.IntN(400)) * time.Millisecond)
+		asked(t)
+		written(t)
+		in := []*pace{&known.asking, &known.writing}[r.IntN(2)]
+		in.after(r.IntN(3))(t)
+		in.somewhere(r)
 		p.kill()
 		clients.Wait()
 		// refused where a position went ahead of the ledger
@@ -82,7 +88,9 @@ func TestKilledServerForgetsNoCharge(t *testing.T) {
 	}
 	t.Logf("%d questions, %d answers, %d transactions, %d commits, %d rollbacks",
 		known.asked, len(known.answered), known.begun, len(known.committed), len(known.withdrawn))
-	if len(known.answered) < *killRounds || len(known.committed) < *killRounds {
+	// One more answer than a round waits for came before the first; of two transactions one is
+	// committed at least.
+	if len(known.answered) < *killRounds+1 || len(known.committed) < *killRounds || len(known.withdrawn) == 0 {
 		t.Errorf("too little happened before the kills to say anything")
 	}
 	if err := p.stop(); err != nil {
@@ -110,10 +118,16 @@ func askUntilDead(addr string, known *told, next *atomic.Int64) {
 	for {
 		q := question(next.Add(1))
 		known.note(func() { known.asked++ })
-		if _, err := s.ask(q); err != nil {
+		err := known.asking.deed(func() error {
+			_, err := s.ask(q)
+			if err == nil {
+				known.note(func() { known.answered = append(known.answered, q) })
+			}
+			return err
+		})
+		if err != nil {
 			return
 		}
-		known.note(func() { known.answered = append(known.answered, q) })
 	}
 }
 
@@ -131,17 +145,23 @@ func writeUntilDead(addr string, known *told) {
 		if tx%3 == 0 {
 			end, list = "ROLLBACK", &known.withdrawn
 		}
-		for _, q := range []string{
-			"BEGIN",
-			fmt.Sprintf("INSERT INTO shop.log VALUES (%d, 1)", tx),
-			fmt.Sprintf("INSERT INTO shop.log VALUES (%d, 2)", tx),
-			end,
-		} {
-			if _, err := s.ask(q); err != nil {
-				return
+		err := known.writing.deed(func() error {
+			for _, q := range []string{
+				"BEGIN",
+				fmt.Sprintf("INSERT INTO shop.log VALUES (%d, 1)", tx),
+				fmt.Sprintf("INSERT INTO shop.log VALUES (%d, 2)", tx),
+				end,
+			} {
+				if _, err := s.ask(q); err != nil {
+					return err
+				}
 			}
+			known.note(func() { *list = append(*list, tx) })
+			return nil
+		})
+		if err != nil {
+			return
 		}
-		known.note(func() { *list = append(*list, tx) })
 	}
 }
 

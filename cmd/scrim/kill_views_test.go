@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestKilledServerHasNoViewWithoutItsCharge kills the serving process while views and synthetic
@@ -30,6 +29,7 @@ func TestKilledServerHasNoViewWithoutItsCharge(t *testing.T) {
 	}
 	asked := 0
 	acknowledged := map[string]bool{}
+	var making pace
 	r := rand.New(rand.NewPCG(*killSeed, 2))
 	for round := range *killRounds {
 		done := make(chan struct{})
@@ -37,19 +37,21 @@ func TestKilledServerHasNoViewWithoutItsCharge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		made := making.after(1 + r.IntN(6))
 		go func() {
 			defer close(done)
 			defer s.close()
 			for {
 				asked++
 				n := asked
-				if _, err := s.ask(view(n)); err != nil {
+				if err := making.deed(func() error { _, err := s.ask(view(n)); return err }); err != nil {
 					return
 				}
 				acknowledged[fmt.Sprintf("shop.v%d", n)] = true
 			}
 		}()
-		time.Sleep(time.Duration(30+r.IntN(250)) * time.Millisecond)
+		made(t)
+		making.somewhere(r)
 		p.kill()
 		<-done
 		p = serveFor(t, dir)

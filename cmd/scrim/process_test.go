@@ -21,8 +21,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// patience bounds the start and the end of a process on a loaded machine.
-const patience = 60 * time.Second
+// patience bounds the start and the end of a process, and every wait, on a machine that is busy.
+const patience = 3 * time.Minute
 
 // process is a running `scrim serve`, or `scrim shuffle`.
 type process struct {
