@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"scrim/test/testenv"
 )
 
 // answersLedger is a ledger with a clock and little room for answers.
@@ -111,14 +113,12 @@ func TestReplaysOfAnHourShareAnEntry(t *testing.T) {
 		ask("ann@%")
 		ask("bob@%")
 	}
-	list, _, err := l.StoredAnswers(context.Background(), AnswerFilter{})
-	for range 100 { // it is written within a moment
-		if len(list) == 1 || err != nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
+	var list []StoredAnswer
+	var err error
+	testenv.Until(t, time.Minute, "the answer, which is written within a moment", func() bool {
 		list, _, err = l.StoredAnswers(context.Background(), AnswerFilter{})
-	}
+		return len(list) == 1 || err != nil
+	})
 	if err != nil || len(list) != 1 || list[0].All != (Uses{2000, *now}) || list[0].Own.Hits != 1000 {
 		t.Errorf("got %+v, %v", list, err)
 	}

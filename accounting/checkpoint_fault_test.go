@@ -42,7 +42,7 @@ func TestKillWhileKeeping(t *testing.T) {
 	for _, point := range keepPoints {
 		for _, n := range []int{1, 2} {
 			what := fmt.Sprintf("%s %d", point, n)
-			c := runChild(t, fmt.Sprintf("keep|%s|%s:%d|4", path, point, n), 60*time.Second)
+			c := runChild(t, fmt.Sprintf("keep|%s|%s:%d|4", path, point, n), 2*time.Minute)
 			got := keepsCheckpoints(t, what, path)
 			c.within(t, what, got-before)
 			if c.lines < 10 {
@@ -62,7 +62,11 @@ func TestKillWhileKeepingAtRandom(t *testing.T) {
 		if i%together == 0 {
 			path, before = preparedIn(t, memoryDir(t)), 0
 		}
-		c := runChild(t, fmt.Sprintf("keep|%s||%d", path, 1+r.IntN(12)), time.Duration(1+r.IntN(300_000))*time.Microsecond)
+		lines := r.IntN(6 * smallParts)
+		if i%together == 0 { // a charge is two lines: some checkpoints are made
+			lines += 4 * smallParts
+		}
+		c := runKilled(t, fmt.Sprintf("keep|%s||%d", path, 1+r.IntN(12)), lines, r)
 		l := checkpointed(t, path)
 		if l.Upkeep().Resumed > 0 {
 			resumed++

@@ -37,7 +37,7 @@ func checkpointed(t *testing.T, path string) *Ledger {
 // settled waits until everything is verified and no checkpoint is due, or the ledger has ended.
 func settled(t *testing.T, l *Ledger) Upkeep {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		u := l.Upkeep()
 		if u.Damage != nil || u.Failed != nil || !u.VerifiedAt.IsZero() && l.durable.Load().ID < l.up.due.Load() {
 			return u

@@ -21,6 +21,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/boltfile"
 	"scrim/accounting/record"
+	"scrim/test/testenv"
 )
 
 // twenty makes a ledger of 20 records, of every kind, and closes it: small pages, and no room that
@@ -208,21 +209,18 @@ func TestTornTail(t *testing.T) {
 		ok(t, err)
 		return file, mark, found
 	}
-	// settled is a snapshot after which nothing is written for a while: nobody waits for the mark.
-	settled := func(but []byte) (file, mark []byte, found summary) {
-		quiet := time.Now()
-		for begun := quiet; time.Since(begun) < 10*time.Second && (bytes.Equal(mark, but) || time.Since(quiet) < 200*time.Millisecond); time.Sleep(5 * time.Millisecond) {
-			f, m, s := snapshot()
-			if !bytes.Equal(f, file) || !bytes.Equal(m, mark) {
-				quiet = time.Now()
-			}
-			file, mark, found = f, m, s
-		}
-		return file, mark, found
+	// settled is a snapshot with the mark of the last charge, which charging does not wait for.
+	settled := func() (file, mark []byte, found summary) {
+		testenv.Until(t, time.Minute, "the mark of the last charge", func() bool {
+			mark, err := os.ReadFile(path + MarkSuffix)
+			ok(t, err)
+			return bytes.Equal(mark, l.durable.Load().Encode(l.mark.chain))
+		})
+		return snapshot()
 	}
-	before, early, old := settled(nil)
+	before, early, old := settled()
 	mustReserve(t, l, "last@%", rho("t", 0.5))
-	after, late, all := settled(early)
+	after, late, all := settled()
 	ok(t, l.Close())
 	const sector = 512
 	var changed []int

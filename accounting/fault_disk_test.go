@@ -45,7 +45,7 @@ func TestKillAtSyncs(t *testing.T) {
 			before := privacy.Rho(0)
 			for i := shard; i < len(syncs); i += shards {
 				under, log := traced(t, "signal=SIGKILL", syncs[i])
-				c := runChild(t, fmt.Sprintf("sync|%s||3", path), time.Minute, under...)
+				c := runChild(t, fmt.Sprintf("sync|%s||3", path), 3*time.Minute, under...)
 				// one that a signal interrupts is listed twice
 				if n := countSyncs(t, log); n < syncs[i] || n > syncs[i]+1 {
 					t.Fatalf("died at sync %d, not %d", n, syncs[i])
@@ -86,7 +86,7 @@ func TestFailedSync(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 12} {
 			path := prepared(t)
 			under, log := traced(t, fault, n)
-			c := runChild(t, fmt.Sprintf("sync|%s||4", path), time.Minute, under...)
+			c := runChild(t, fmt.Sprintf("sync|%s||4", path), 3*time.Minute, under...)
 			if c.unavailable != 4 || !strings.Contains(c.why, "check the disk, then restart the server") {
 				t.Errorf("%s of sync %d: %d of 4 goroutines were told that the ledger is unavailable: %s", fault, n, c.unavailable, c.why)
 			}
@@ -101,7 +101,7 @@ func TestFailedSync(t *testing.T) {
 // TestLimitedFile: the file may not grow beyond what it is and a little more.
 func TestLimitedFile(t *testing.T) {
 	path := prepared(t)
-	c := runChild(t, "full|"+path+"||4", 30*time.Second)
+	c := runChild(t, "full|"+path+"||4", 2*time.Minute)
 	if c.unavailable != 4 {
 		t.Errorf("%d of 4 goroutines were told that the ledger is unavailable", c.unavailable)
 	}

@@ -11,6 +11,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
+	"scrim/test/testenv"
 )
 
 // TestWriteErrorPoisons: after one failed write everything is refused, although the disk would work
@@ -151,7 +152,11 @@ func TestCloseWhileReserving(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(15 * time.Millisecond)
+		testenv.Until(t, time.Minute, "charges", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return granted >= 20
+		})
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}

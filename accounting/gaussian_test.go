@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"scrim/accounting/budget"
 	"scrim/accounting/internal/state"
@@ -157,7 +156,7 @@ func TestKillsOnAGaussianAccount(t *testing.T) {
 	r := rand.New(rand.NewPCG(*seed, 21))
 	before := privacy.Rho(0)
 	for i := range often(6, 100) {
-		c := runChild(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(8)), time.Duration(1+r.IntN(120_000))*time.Microsecond)
+		c := runKilled(t, fmt.Sprintf("run|%s||%d", path, 1+r.IntN(8)), manyLines(r, i == 0), r)
 		got := spentInFile(t, path)
 		c.within(t, fmt.Sprintf("seed %d, run %d", *seed, i), got-before)
 		before = got

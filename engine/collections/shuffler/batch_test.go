@@ -355,7 +355,7 @@ func TestABatchThatIsGivenUp(t *testing.T) {
 	w.send(tokens, 0)
 	_, err := w.close(false, false)
 	must(t, err)
-	testenv.Until(t, 10*time.Second, "a note", func() bool { return w.wait(1, Releasing).Note != "" })
+	testenv.Until(t, time.Minute, "a note", func() bool { return w.wait(1, Releasing).Note != "" })
 	if note := w.wait(1, Releasing).Note; note != "the server refuses (45D11): the key was deleted" {
 		t.Errorf("noted %q", note)
 	}

@@ -215,7 +215,7 @@ func (w world) close(destroy, goOn bool) ([]Status, error) {
 // wait waits until a batch is in a state.
 func (w world) wait(batch uint32, want State) (found Status) {
 	w.t.Helper()
-	testenv.Succeeds(w.t, 30*time.Second, fmt.Sprintf("batch %d to be %s", batch, want), func() error {
+	testenv.Succeeds(w.t, time.Minute, fmt.Sprintf("batch %d to be %s", batch, want), func() error {
 		list, err := w.Status()
 		must(w.t, err)
 		i := slices.IndexFunc(list, func(s Status) bool { return s.Batch == batch && s.State == want })
@@ -231,7 +231,7 @@ func (w world) wait(batch uint32, want State) (found Status) {
 // gone waits until nothing is left of batches.
 func (w world) gone() {
 	w.t.Helper()
-	testenv.Succeeds(w.t, 10*time.Second, "the end of batches", func() error {
+	testenv.Succeeds(w.t, time.Minute, "the end of batches", func() error {
 		if left := w.files(); len(left) > 0 {
 			return fmt.Errorf("left are %v", left)
 		}

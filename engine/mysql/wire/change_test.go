@@ -46,12 +46,12 @@ func TestChangeUser(t *testing.T) {
 	})
 	both(t, 0, wire.Config{AuthTimeout: 1500 * time.Millisecond}, func(t *testing.T, c *raw, _ *echo) {
 		time.Sleep(1700 * time.Millisecond) // the deadline of the login is no longer in force
+		start := time.Now()
 		c.command(append([]byte{0x11}, "native\x00\x00\x00"...)...)
 		c.read()
-		start := time.Now() // and nothing comes
-		_ = ended(c.conn)
-		if d := time.Since(start); d < time.Second || d > 10*time.Second {
-			t.Errorf("a change of the user was waited for %v, want 1.5 s", d)
+		// and nothing comes
+		if over := ended(c.conn); !over || time.Since(start) < 1500*time.Millisecond {
+			t.Errorf("a change of the user was waited for %v, want 1.5 s; ended: %v", time.Since(start), over)
 		}
 	})
 	both(t, 0, wire.Config{}, func(t *testing.T, c *raw, _ *echo) {
@@ -109,7 +109,7 @@ func TestClientsAreAskedForTheAccountsPlugin(t *testing.T) {
 	for _, answer := range [][]byte{nil, {1}, bytes.Repeat([]byte{0xff}, 40), make([]byte, 31), append(binary.LittleEndian.AppendUint32(nil, flags), make([]byte, 28)...)} {
 		c := connect(t, l)
 		c.write(answer)
-		_ = c.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_ = c.conn.SetReadDeadline(time.Now().Add(time.Minute))
 		if !ended(c.conn) {
 			t.Errorf("%x: the connection hangs", answer)
 		}

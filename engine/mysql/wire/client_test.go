@@ -37,7 +37,7 @@ func connect(t *testing.T, l *wire.Listener) *raw {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	c := &raw{t: t, conn: conn, r: bufio.NewReader(conn)}
 	g := c.read()
 	end := bytes.IndexByte(g[1:], 0) + 2
@@ -176,7 +176,7 @@ func (c *raw) alive() {
 // gone checks that the server has closed the connection.
 func (c *raw) gone() {
 	c.t.Helper()
-	_ = c.conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	b, err := c.r.ReadByte()
 	var timeout net.Error
 	if err == nil {

@@ -143,7 +143,7 @@ func greeting(t *testing.T, l *wire.Listener) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	var h [4]byte
 	if _, err := io.ReadFull(c, h[:]); err != nil {
 		t.Fatal(err)
@@ -164,31 +164,36 @@ func ended(c net.Conn) bool {
 func TestLoginIsBounded(t *testing.T) {
 	t.Run("idle", func(t *testing.T) {
 		l := serve(t, wire.Config{AuthTimeout: 300 * time.Millisecond})
-		c, start := greeting(t, l), time.Now()
-		if !ended(c) || time.Since(start) > 5*time.Second {
-			t.Errorf("an idle login is open after %v, want closed after 300ms", time.Since(start))
+		if c := greeting(t, l); !ended(c) {
+			t.Error("an idle login is not closed, want it closed after 300ms")
 		}
 	})
 	t.Run("dripping", func(t *testing.T) {
 		l := serve(t, wire.Config{AuthTimeout: 500 * time.Millisecond})
-		c, start := greeting(t, l), time.Now()
-		go func() {
-			for _, b := range []byte{200, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0} {
+		c := greeting(t, l)
+		over := make(chan struct{})
+		defer close(over)
+		go func() { // for longer than greeting has patience
+			for _, b := range append([]byte{0xd0, 7, 0, 1}, make([]byte, 2000)...) {
 				_, _ = c.Write([]byte{b})
-				time.Sleep(100 * time.Millisecond)
+				select {
+				case <-over:
+					return
+				case <-time.After(100 * time.Millisecond):
+				}
 			}
 		}()
-		if !ended(c) || time.Since(start) > 1500*time.Millisecond {
-			t.Errorf("a dripping login is open after %v, want closed after 500ms", time.Since(start))
+		if !ended(c) {
+			t.Error("a dripping login is not closed, want it closed after 500ms")
 		}
 	})
 	t.Run("oversize", func(t *testing.T) {
-		l := serve(t, wire.Config{AuthTimeout: time.Minute, MaxPreAuthPacket: 4096})
-		c, start := greeting(t, l), time.Now()
+		l := serve(t, wire.Config{AuthTimeout: time.Hour, MaxPreAuthPacket: 4096})
+		c := greeting(t, l)
 		if _, err := c.Write([]byte{0xfe, 0xff, 0xff, 1}); err != nil {
 			t.Fatal(err)
 		}
-		if !ended(c) || time.Since(start) > 5*time.Second {
+		if !ended(c) {
 			t.Error("a packet announced as 16 MB was waited for")
 		}
 	})

