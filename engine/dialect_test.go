@@ -90,7 +90,7 @@ func TestGrammarOverTheWire(t *testing.T) {
 // TestODBCColumns sends what MariaDB's ODBC driver asks SQLColumns with.
 func TestODBCColumns(t *testing.T) {
 	_, ann := grammarShop(t)
-	text, err := os.ReadFile("dialect/testdata/odbc_columns.sql")
+	text, err := os.ReadFile("mysql/dialect/testdata/odbc_columns.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
