@@ -60,7 +60,7 @@ func serve(t *testing.T, change func(*Options)) (*Server, *http.Client, string) 
 	t.Cleanup(s.Close)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return s, &http.Client{Transport: transport, Timeout: 10 * time.Second}, "https://" + s.Addr().String()
+	return s, &http.Client{Transport: transport, Timeout: time.Minute}, "https://" + s.Addr().String()
 }
 
 func get(t *testing.T, c *http.Client, url string) (*http.Response, string) {

@@ -222,10 +222,16 @@ func TestALostAnswerSendsTheSameBag(t *testing.T) {
 	w.send(w.issue(90), 0)
 	_, err := w.close(false, false)
 	must(t, err)
+	over := make(chan struct{})
+	defer close(over)
 	go func() { // so that the test does not wait as long as a shuffler does
-		for range 500 {
+		for {
 			w.wake()
-			time.Sleep(10 * time.Millisecond)
+			select {
+			case <-over:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 	}()
 	w.wait(1, Acknowledged)

@@ -112,7 +112,7 @@ func TestLargePacketsGoBack(t *testing.T) {
 // and in TLS.
 func TestStrangersHoldLittle(t *testing.T) {
 	const strangers = 100
-	l := serveWith(t, wire.Config{TLS: certificate(t), AuthTimeout: time.Minute, MaxConnections: 2 * strangers}, &echo{})
+	l := serveWith(t, wire.Config{TLS: certificate(t), AuthTimeout: time.Hour, MaxConnections: 2 * strangers}, &echo{})
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"cmp"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -31,8 +32,10 @@ func serve(t *testing.T, cfg wire.Config) *wire.Listener {
 	return serveWith(t, cfg, &echo{})
 }
 
+// serveWith serves with a deadline for logins that no test waits for by accident.
 func serveWith(t *testing.T, cfg wire.Config, h wire.Handler) *wire.Listener {
 	t.Helper()
+	cfg.AuthTimeout = cmp.Or(cfg.AuthTimeout, time.Hour)
 	db := mysql_db.CreateEmptyMySQLDb()
 	db.SetPersister(&mysql_db.NoopPersister{})
 	ed := db.Editor()
@@ -198,7 +201,7 @@ func TestLoginIsBounded(t *testing.T) {
 		}
 	})
 	t.Run("oversize in TLS", func(t *testing.T) {
-		l := serve(t, wire.Config{TLS: certificate(t), AuthTimeout: time.Minute, MaxPreAuthPacket: 4096})
+		l := serve(t, wire.Config{TLS: certificate(t), AuthTimeout: time.Hour, MaxPreAuthPacket: 4096})
 		c := greeting(t, l)
 		request := make([]byte, 36)
 		request[0], request[3] = 32, 1
@@ -234,7 +237,7 @@ func TestLoginIsBounded(t *testing.T) {
 
 // TestSlots: who holds all the places to log in and says nothing makes room for who logs in.
 func TestSlots(t *testing.T) {
-	l := serve(t, wire.Config{MaxConnections: 10, MaxLogins: 2, AuthTimeout: time.Minute})
+	l := serve(t, wire.Config{MaxConnections: 10, MaxLogins: 2, AuthTimeout: time.Hour})
 	a, b := greeting(t, l), greeting(t, l)
 	if got, err := ask(t, l, "native", "secret", "false"); err != nil {
 		t.Errorf("got %q, %v with all login slots taken", got, err)

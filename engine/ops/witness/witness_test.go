@@ -202,7 +202,7 @@ func TestKeeperWritesByItself(t *testing.T) {
 		t.Error("the first position is not written at once")
 	}
 	now.Store("2")
-	testenv.Until(t, 10*time.Second, "the second position", func() bool { return knows("2") })
+	testenv.Until(t, time.Minute, "the second position", func() bool { return knows("2") })
 	now.Store("3")
 	k.Close()
 	k.Close()

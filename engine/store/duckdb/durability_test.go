@@ -159,7 +159,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	}
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait() // killed
-	testenv.Succeeds(t, 10*time.Second, "Open after the kill", func() error {
+	testenv.Succeeds(t, time.Minute, "Open after the kill", func() error {
 		s, err := Open(path, Options{})
 		if err == nil {
 			must(t, s.Close())

@@ -84,7 +84,7 @@ func TestUnreadResultsEnd(t *testing.T) {
 		select {
 		case err := <-done:
 			must(t, err)
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("closed %v: the store does not close", closed)
 		}
 		if _, err := r.Batch(); err == nil && closed {
@@ -115,7 +115,7 @@ func TestClosedResultsKeepNoTransaction(t *testing.T) {
 	select {
 	case err := <-done:
 		must(t, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("there is no checkpoint while a session lives that has closed its result")
 		must(t, reader.Close())
 		must(t, <-done)
@@ -134,7 +134,7 @@ func TestClosedSessionsComputeNothing(t *testing.T) {
 	select {
 	case err := <-done:
 		must(t, err)
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the session does not end")
 	}
 }

@@ -16,10 +16,15 @@ func TestHelpersHelpLongStatements(t *testing.T) {
 		return helpers.stop
 	}
 	last := call()
-	end := helpers.begin()
-	end()
-	if call() != last {
-		t.Fatal("a brief statement called the helpers")
+	for brief := false; !brief; { // where the machine was busy the statement was not brief
+		start := time.Now()
+		end := helpers.begin()
+		end()
+		brief = time.Since(start) < patience
+		if brief && call() != last {
+			t.Fatal("a brief statement called the helpers")
+		}
+		last = call()
 	}
 	equal(t, "sum", ask(t, s, "SELECT CAST(sum(range % 7) >> 40 AS BIGINT) FROM range(100000000)"), int64(0))
 	if call() == last {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
+	"scrim/test/testenv"
 )
 
 // rowsOf scans integers.
@@ -97,11 +98,11 @@ func TestKeepMany(t *testing.T) {
 		sum += int64(len(rows[i][1].(string)))
 	}
 	snap := testSnapshot(t, s)
-	start := time.Now()
+	start := testenv.Processor(t)
 	table, err := snap.Keep(ctx, []string{"i", "k"}, []store.ScanType{store.ScanInt64, store.ScanText}, rows)
 	must(t, err)
-	if took := time.Since(start); took > 2*time.Second {
-		t.Errorf("took %v", took)
+	if took := testenv.Processor(t) - start; took > 2*time.Second {
+		t.Errorf("took %v of a processor", took)
 	}
 	equal(t, "count, last, lengths", rowsOf(t, snap, 3, "SELECT count(*), max(i), CAST(sum(length(k)) AS BIGINT) FROM "+table), [][]int64{{n, n - 1, sum}})
 	empty, err := snap.Keep(ctx, []string{"i"}, oneInt, nil)
@@ -207,7 +208,7 @@ func TestMaterialiseInterrupted(t *testing.T) {
 		_, err := snap.Materialise(ctx, "SELECT i FROM range(100000000000) r(i)", nil, []string{"i"})
 		cancel()
 		wantKind(t, "interrupted", err, store.Interrupted)
-		if took := time.Since(start); took > 10*time.Second {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("took %v to stop", took)
 		}
 		must(t, snap.Close())

@@ -277,7 +277,7 @@ func TestCancelInterrupts(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v does not wrap the context's error", name, err)
 		}
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: took %v to stop", name, d)
 		}
 	}

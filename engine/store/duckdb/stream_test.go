@@ -45,7 +45,7 @@ func TestCancelInMidStream(t *testing.T) {
 		})
 		cancel()
 		wantKind(t, "cancelled", err, store.Interrupted)
-		if d := time.Since(start); d > 10*time.Second {
+		if d := time.Since(start); d > time.Minute {
 			t.Errorf("took %v to stop", d)
 		}
 		must(t, snap.Close())
@@ -152,7 +152,7 @@ func TestStoppedStatementsLetTheFileGo(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(60 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("DuckDB still waits for a database that was closed")
 	}
 }

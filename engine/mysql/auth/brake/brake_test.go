@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"scrim/engine/mysql/wire"
@@ -108,20 +109,22 @@ func TestManyNamesFromOneAddress(t *testing.T) {
 // TestBurstOfAPool: connections that a program opens at the same time, with the right password, are
 // all let in.
 func TestBurstOfAPool(t *testing.T) {
-	a := New()
-	var all sync.WaitGroup
-	for range 200 {
-		all.Go(func() {
-			try, ok, wait, _ := a.begin("ann", "10.0.0.1")
-			if !ok {
-				t.Errorf("refused, with a wait of %v", wait)
-				return
-			}
-			time.Sleep(time.Millisecond)
-			a.end(try, true)
-		})
-	}
-	all.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		a := New()
+		var all sync.WaitGroup
+		for range 200 {
+			all.Go(func() {
+				try, ok, wait, _ := a.begin("ann", "10.0.0.1")
+				if !ok {
+					t.Errorf("refused, with a wait of %v", wait)
+					return
+				}
+				time.Sleep(time.Millisecond)
+				a.end(try, true)
+			})
+		}
+		all.Wait()
+	})
 }
 
 // TestAttemptsAreBounded: names without end do not fill the memory, nor make those forgotten that

@@ -222,7 +222,7 @@ func TestChanges(t *testing.T) {
 	}
 	for _, q := range []string{"INSERT INTO shop.all SELECT number, 1 FROM numbers(1000)", "INSERT INTO shop.local VALUES (1, 1)", "ALTER TABLE shop.local UPDATE n = 2 WHERE id = 7", "ALTER TABLE shop.local DELETE WHERE id = 8"} {
 		c.Exec(1, strings.ReplaceAll(q, "shop.all", "shop.local"))
-		testenv.Until(t, 10*time.Second, q, func() bool { return seen[version()] == "" })
+		testenv.Until(t, time.Minute, q, func() bool { return seen[version()] == "" })
 		seen[version()] = q
 	}
 	before, err := opened(t, c).Look(t.Context(), "shop", "all")
