@@ -111,7 +111,7 @@ func TestWithoutTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	i = start(t, dir)
-	testenv.Until(t, 10*time.Second, "the audit log to fail", i.audit.Failing)
+	testenv.Until(t, time.Minute, "the audit log to fail", i.audit.Failing)
 	_, err := i.dial("ann", "pw-ann")
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) || e.Number != 1644 || string(e.SQLState[:]) != "45018" || !strings.Contains(e.Message, "audit log") {

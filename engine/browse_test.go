@@ -276,8 +276,9 @@ func TestStatusOfTheConnection(t *testing.T) {
 func TestProcessListHasNoLiterals(t *testing.T) {
 	i, root, _ := browsedShop(t, noise.Secure)
 	other, done := i.root(), make(chan struct{})
-	go func() { defer close(done); _, _ = other.try("SELECT SLEEP(1.5), 'a secret', 4711") }()
-	testenv.Until(t, 10*time.Second, "the statement among the processes", func() (found bool) {
+	id := other.value("SELECT CONNECTION_ID()")
+	go func() { defer close(done); _, _ = other.try("SELECT SLEEP(600), 'a secret', 4711") }()
+	testenv.Until(t, time.Minute, "the statement among the processes", func() (found bool) {
 		for _, q := range []string{"SHOW FULL PROCESSLIST", "SELECT * FROM information_schema.processlist", "SELECT * FROM performance_schema.processlist"} {
 			got := fmt.Sprint(root.query(q))
 			found = found || strings.Contains(got, "SLEEP")
@@ -287,5 +288,6 @@ func TestProcessListHasNoLiterals(t *testing.T) {
 		}
 		return found
 	})
+	root.exec("KILL QUERY " + id)
 	<-done
 }

@@ -119,7 +119,7 @@ func holds(text string, b []byte) bool {
 func (i *instance) fullAudit() (text string) {
 	i.t.Helper()
 	i.root().query("SELECT 1 AS the_last")
-	testenv.Until(i.t, 10*time.Second, "the last statement in the audit log", func() bool {
+	testenv.Until(i.t, time.Minute, "the last statement in the audit log", func() bool {
 		text = i.auditText()
 		return strings.Contains(text, "the_last")
 	})

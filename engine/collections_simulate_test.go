@@ -41,7 +41,7 @@ func simulated(t *testing.T) (*instance, *client) {
 // how the last ended.
 func (c *client) charges(table string) (n int, rho, pure, delta float64, outcome string) {
 	c.t.Helper()
-	testenv.Until(c.t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+	testenv.Until(c.t, time.Minute, "how the statements ended, which is recorded after them", func() bool {
 		return c.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'unfinished'") == "0"
 	})
 	for _, r := range c.query("SELECT rho, pure_epsilon, delta, outcome FROM dp.ledger WHERE account_type = 'table' AND rho > 0 AND table_name = ? ORDER BY id", table) {

@@ -39,7 +39,7 @@ func (o *opened) address(path string) string { return "http://" + o.ContributeAd
 
 func (o *opened) ask(r *http.Request) (int, string) {
 	o.t.Helper()
-	answer, err := (&http.Client{Timeout: 30 * time.Second}).Do(r)
+	answer, err := (&http.Client{Timeout: 2 * time.Minute}).Do(r)
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -64,7 +64,22 @@ func slow(pause time.Duration) func() noise.Noiser {
 }
 
 func TestInterruptedPrivateQueriesStayCharged(t *testing.T) {
-	i := startWith(t, "", slow(1200*time.Millisecond))
+	// The first statement stays in its noise for longer than its limit, the second until it was
+	// killed.
+	var second atomic.Bool
+	inNoise, killed := make(chan struct{}), make(chan struct{})
+	arrives := sync.OnceFunc(func() { close(inNoise) })
+	i := startWith(t, "", func() noise.Noiser {
+		if !second.Load() {
+			time.Sleep(1200 * time.Millisecond)
+		} else {
+			arrives()
+			<-killed
+		}
+		return noise.Secure()
+	})
+	release := sync.OnceFunc(func() { close(killed) })
+	defer release()
 	root := i.root()
 	people(t, root, 300)
 	ann, twin := i.analyst(root, "ann", "d"), i.client("ann", "pw-ann")
@@ -74,17 +89,22 @@ func TestInterruptedPrivateQueriesStayCharged(t *testing.T) {
 
 	id := ann.value("SELECT CONNECTION_ID()")
 	done := make(chan error, 1)
+	second.Store(true)
 	go func() { _, err := ann.try("SELECT COUNT(*) FROM d.people WHERE age > 22"); done <- err }()
-	// in its noise, and no longer than a connection is left to a statement that was killed
-	time.Sleep(400 * time.Millisecond)
+	select {
+	case <-inNoise:
+	case <-time.After(time.Minute):
+		t.Fatal("the statement does not come to its noise")
+	}
 	twin.exec("KILL QUERY " + id)
+	release()
 	var e *mysql.MySQLError
 	if err := <-done; !errors.As(err, &e) || string(e.SQLState[:]) != failed {
 		t.Errorf("got %v for a killed private query, want the fixed error %s", err, failed)
 	}
 	outcomes := map[string]int{}
 	// it is written a little later
-	testenv.Until(t, 10*time.Second, "the outcome of the killed query", func() bool {
+	testenv.Until(t, time.Minute, "the outcome of the killed query", func() bool {
 		clear(outcomes)
 		for _, r := range twin.query("SELECT DISTINCT id, outcome FROM dp.ledger") {
 			outcomes[r[1]]++

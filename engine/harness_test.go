@@ -116,7 +116,7 @@ func (i *instance) end() {
 	select {
 	case <-i.done:
 		i.done <- nil
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		i.t.Error("the server did not stop")
 	}
 	if err := i.Close(); err != nil && !i.broken {
@@ -178,7 +178,7 @@ func (e endpoint) dial(user, password string, change ...func(*mysql.Config)) (*c
 	}
 	db := sql.OpenDB(connector)
 	e.t.Cleanup(func() { db.Close() })
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	conn, err := db.Conn(ctx)
 	if err != nil {

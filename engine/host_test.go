@@ -92,7 +92,7 @@ func TestTwoServersOfOneWitness(t *testing.T) {
 	b := start(t, again, with)
 	a.spend("one")
 	later := time.Now().Add(2 * time.Second)
-	testenv.Succeeds(t, 30*time.Second, "both to tell", func() error {
+	testenv.Succeeds(t, time.Minute, "both to tell", func() error {
 		if !later.IsZero() && time.Now().After(later) {
 			b.spend("two")
 			later = time.Time{}

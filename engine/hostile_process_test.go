@@ -39,9 +39,13 @@ func TestHostileServer(t *testing.T) {
 // ends, each statement at least once, half of them for a second at most and half for four: what
 // grows takes time. By itself it does nothing.
 func TestHostileCrowd(t *testing.T) {
-	address := os.Getenv(attackedServer)
-	if address == "" {
+	address, number, attacked := strings.Cut(os.Getenv(attackedServer), " ")
+	if !attacked {
 		return
+	}
+	server, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
 	}
 	at := endpoint{t, address}
 	root := at.root()
@@ -58,7 +62,7 @@ func TestHostileCrowd(t *testing.T) {
 	for n, c := range clients {
 		crowd.Go(func() {
 			for q := range queue {
-				attack(c, q, limitOf(n))
+				attack(c, server, q, limitOf(n))
 			}
 		})
 	}

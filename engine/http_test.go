@@ -40,7 +40,7 @@ type web struct {
 func (i *instance) web() *web {
 	jar, _ := cookiejar.New(nil)
 	return &web{i.t, &http.Client{
-		Jar: jar, Timeout: 20 * time.Second,
+		Jar: jar, Timeout: 2 * time.Minute,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, "http://" + i.HTTPAddr().String()}
 }
@@ -165,7 +165,7 @@ func TestDashboardOfAServer(t *testing.T) {
 	}
 
 	log := ""
-	testenv.Until(t, 10*time.Second, "the pages in the audit log", func() bool {
+	testenv.Until(t, time.Minute, "the pages in the audit log", func() bool {
 		log = i.auditText()
 		return strings.Count(log, `"note":"dashboard"`) >= 10
 	})

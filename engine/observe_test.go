@@ -33,7 +33,7 @@ func (s *seen) Statement(e watch.Event) {
 func (s *seen) since(t *testing.T, n, want int) []watch.Event {
 	t.Helper()
 	var got []watch.Event
-	testenv.Succeeds(t, 10*time.Second, "events", func() error {
+	testenv.Succeeds(t, time.Minute, "events", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if got = slices.Clone(s.events[n:]); len(got) < want {

@@ -27,7 +27,7 @@ func (i *instance) rawDial(user, password string, more uint32) *rawClient {
 		i.t.Fatal(err)
 	}
 	i.t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	c := &rawClient{t: i.t, conn: conn}
 	g := c.read()
 	end := bytes.IndexByte(g[1:], 0) + 2

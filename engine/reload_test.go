@@ -62,14 +62,14 @@ func TestReload(t *testing.T) {
 	// contributors over HTTPS: of five connections where there may be four the oldest is closed
 	var open []*tls.Conn
 	for range 5 {
-		c, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", i.ContributeAddr().String(), &tls.Config{RootCAs: otherRoots, ServerName: "localhost"})
+		c, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", i.ContributeAddr().String(), &tls.Config{RootCAs: otherRoots, ServerName: "localhost"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
 		open = append(open, c)
 	}
-	for n, wait := range []time.Duration{10 * time.Second, 20 * time.Millisecond} {
+	for n, wait := range []time.Duration{time.Minute, 20 * time.Millisecond} {
 		_ = open[n].SetReadDeadline(time.Now().Add(wait))
 		_, err := open[n].Read(make([]byte, 1))
 		var late net.Error

@@ -14,7 +14,7 @@ import (
 func (i *instance) eventuallyIn(user, password string) *client {
 	i.t.Helper()
 	var c *client
-	testenv.Succeeds(i.t, 10*time.Second, "a place", func() (err error) { c, err = i.dial(user, password); return err })
+	testenv.Succeeds(i.t, time.Minute, "a place", func() (err error) { c, err = i.dial(user, password); return err })
 	return c
 }
 
@@ -63,7 +63,7 @@ func TestPlacesOfAnAccount(t *testing.T) {
 	}
 	root.exec("KILL "+first.value("SELECT CONNECTION_ID()"), "KILL "+extra.value("SELECT CONNECTION_ID()"))
 	i.eventuallyIn("ann", "pw-ann")
-	testenv.Until(t, 10*time.Second, "eight connections, after one took the place of another", func() bool {
+	testenv.Until(t, time.Minute, "eight connections, after one took the place of another", func() bool {
 		return root.value("SELECT COUNT(*) FROM information_schema.processlist") == "8"
 	})
 }

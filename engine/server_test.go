@@ -342,12 +342,12 @@ func TestProcessListAndKill(t *testing.T) {
 
 	twin := i.client("ann", "pw-ann")
 	ann.exec("KILL " + twin.value("SELECT CONNECTION_ID()"))
-	testenv.Until(t, 10*time.Second, "the end of an analyst's own connection", func() bool { _, err := twin.try("SELECT 1"); return err != nil })
+	testenv.Until(t, time.Minute, "the end of an analyst's own connection", func() bool { _, err := twin.try("SELECT 1"); return err != nil })
 
 	other := i.root()
 	id := other.value("SELECT CONNECTION_ID()")
 	done := make(chan error, 1)
-	go func() { _, err := other.try("SELECT SLEEP(30)"); done <- err }()
+	go func() { _, err := other.try("SELECT SLEEP(600)"); done <- err }()
 	root.sleeping("1")
 	root.exec("KILL QUERY " + id)
 	select {
@@ -356,20 +356,20 @@ func TestProcessListAndKill(t *testing.T) {
 		if !errors.As(err, &e) || e.Number != 1317 {
 			t.Errorf("got %v for a killed statement, want error 1317", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("KILL QUERY did not end the statement")
 	}
 	if got := other.value("SELECT 1"); got != "1" {
 		t.Error("KILL QUERY ended the connection")
 	}
 	root.exec("KILL " + bobID)
-	testenv.Until(t, 10*time.Second, "the end of a killed connection", func() bool { _, err := bob.try("SELECT 1"); return err != nil })
+	testenv.Until(t, time.Minute, "the end of a killed connection", func() bool { _, err := bob.try("SELECT 1"); return err != nil })
 }
 
 // sleeping waits until n statements sleep.
 func (c *client) sleeping(n string) {
 	c.t.Helper()
-	testenv.Until(c.t, 10*time.Second, n+" statements that sleep", func() bool {
+	testenv.Until(c.t, time.Minute, n+" statements that sleep", func() bool {
 		return c.value("SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT SLEEP%'") == n
 	})
 }
@@ -377,7 +377,7 @@ func (c *client) sleeping(n string) {
 // alone waits until nobody else is connected.
 func (c *client) alone() {
 	c.t.Helper()
-	testenv.Until(c.t, 10*time.Second, "the end of other connections", func() bool { return len(c.query("SHOW PROCESSLIST")) == 1 })
+	testenv.Until(c.t, time.Minute, "the end of other connections", func() bool { return len(c.query("SHOW PROCESSLIST")) == 1 })
 }
 
 func TestTimeLimit(t *testing.T) {
@@ -387,14 +387,14 @@ func TestTimeLimit(t *testing.T) {
 		t.Helper()
 		start := time.Now()
 		c.refused(errno, "", query)
-		if d := time.Since(start); d < least || d > least+4*time.Second {
+		if d := time.Since(start); d < least || d > time.Minute {
 			t.Errorf("%s ended after %v, want about %v", query, d, least)
 		}
 	}
-	limited(root, 3024, 50*time.Millisecond, "SELECT /*+ MAX_EXECUTION_TIME(50) */ SLEEP(30)")
-	limited(root, 3024, 300*time.Millisecond, "SELECT /*+ SET_VAR(max_execution_time=300) */ SLEEP(30)")
+	limited(root, 3024, 50*time.Millisecond, "SELECT /*+ MAX_EXECUTION_TIME(50) */ SLEEP(600)")
+	limited(root, 3024, 300*time.Millisecond, "SELECT /*+ SET_VAR(max_execution_time=300) */ SLEEP(600)")
 	root.exec("SET max_execution_time = 100")
-	limited(root, 3024, 100*time.Millisecond, "SELECT SLEEP(30)")
+	limited(root, 3024, 100*time.Millisecond, "SELECT SLEEP(600)")
 	if got := root.value("SELECT /*+ MAX_EXECUTION_TIME(0) */ SLEEP(0.3)"); got != "0" {
 		t.Errorf("got %q with the hint that takes the limit off, want 0", got)
 	}
@@ -494,11 +494,11 @@ func TestSpillingEnds(t *testing.T) {
 	if got := root.value("SELECT MIN(spent_rho) > 0 FROM dp.budgets WHERE account = 'd.protected'"); got != "1" {
 		t.Error("a statement that was ended cost nothing")
 	}
-	testenv.Until(t, 10*time.Second, "the end in the ledger", func() bool {
+	testenv.Until(t, time.Minute, "the end in the ledger", func() bool {
 		return fmt.Sprint(root.query("SELECT DISTINCT outcome FROM dp.ledger WHERE statement LIKE '%JOIN%'")) == "[[timeout]]"
 	})
 	ann.refused(3024, "HY000", "SELECT a.who, b.who FROM d.open a JOIN d.open b ON a.k = b.k ORDER BY 2, 1")
-	testenv.Until(t, 30*time.Second, "an empty directory for what is spilled", func() bool {
+	testenv.Until(t, time.Minute, "an empty directory for what is spilled", func() bool {
 		left, err := os.ReadDir(filepath.Join(i.cfg.DataDir, datadir.SpillDir))
 		if err != nil {
 			t.Fatal(err)
@@ -515,7 +515,7 @@ func TestClientThatGoesAwayEndsItsStatement(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		var v sql.NullInt64
-		done <- gone.conn.QueryRowContext(ctx, "SELECT SLEEP(60)").Scan(&v)
+		done <- gone.conn.QueryRowContext(ctx, "SELECT SLEEP(600)").Scan(&v)
 	}()
 	root.sleeping("1")
 	cancel() // the driver closes the socket
@@ -524,14 +524,25 @@ func TestClientThatGoesAwayEndsItsStatement(t *testing.T) {
 }
 
 func TestLimitsOfTheSocket(t *testing.T) {
-	i := start(t, "", func(c *Config) { c.MaxConnections, c.AuthTimeout = 2, 300*time.Millisecond })
-	a, b := i.root(), i.root()
-	i.root() // the place that is kept for those who look after the server
-	var e *mysql.MySQLError
-	if _, err := i.dial("root", rootPassword); !errors.As(err, &e) || e.Number != 1040 {
-		t.Errorf("got %v for one connection too many, want error 1040", err)
+	const limit = time.Second
+	i := start(t, "", func(c *Config) { c.MaxConnections, c.AuthTimeout = 2, limit })
+	var in []*client
+	for range 3 { // the third has the place that is kept for those who look after the server
+		testenv.Succeeds(t, time.Minute, "a login within its deadline", func() error {
+			c, err := i.dial("root", rootPassword)
+			in = append(in, c)
+			return err
+		})
 	}
-	time.Sleep(500 * time.Millisecond) // the login's deadline is no limit of the session
+	a, b := in[0], in[1]
+	testenv.Succeeds(t, time.Minute, "error 1040 for one connection too many", func() error {
+		var e *mysql.MySQLError
+		if _, err := i.dial("root", rootPassword); !errors.As(err, &e) || e.Number != 1040 {
+			return fmt.Errorf("got %w", err)
+		}
+		return nil
+	})
+	time.Sleep(limit + limit/5) // the login's deadline is no limit of the session
 	if a.value("SELECT 1") != "1" || b.value("SELECT 1") != "1" {
 		t.Error("a session ended with the login's deadline")
 	}

@@ -244,7 +244,7 @@ func TestServerKilled(t *testing.T) {
 	before := dba.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome IS NOT NULL")
 	server.Kill()
 	started := time.Now()
-	if _, err := ann.try("SELECT SUM(weight) FROM far.orders WHERE id > 7"); err == nil || time.Since(started) > 15*time.Second {
+	if _, err := ann.try("SELECT SUM(weight) FROM far.orders WHERE id > 7"); err == nil || time.Since(started) > time.Minute {
 		t.Errorf("without a server: %v after %v", err, time.Since(started))
 	}
 	i.warnings.LookAtSources(t.Context(), i.store)

@@ -54,7 +54,7 @@ func TestStartFromCheckpoint(t *testing.T) {
 	lengthen(t, dir, 1<<16)
 
 	i = start(t, dir)
-	testenv.Until(t, 30*time.Second, "a checkpoint", func() bool { return i.ledger.Upkeep().Checkpoint > 0 })
+	testenv.Until(t, time.Minute, "a checkpoint", func() bool { return i.ledger.Upkeep().Checkpoint > 0 })
 	i.end()
 
 	i = start(t, dir, func(c *Config) { c.HTTP = "127.0.0.1:0" })
@@ -64,8 +64,8 @@ func TestStartFromCheckpoint(t *testing.T) {
 	if got := i.root().value(question); got != spent || got == "0" {
 		t.Errorf("spent %s, want %s", got, spent)
 	}
-	testenv.Until(t, 30*time.Second, "the verification", func() bool { return !i.ledger.Upkeep().VerifiedAt.IsZero() })
-	testenv.Until(t, 30*time.Second, "the line in the log", func() bool { return strings.Contains(i.log.String(), "the ledger is verified") })
+	testenv.Until(t, time.Minute, "the verification", func() bool { return !i.ledger.Upkeep().VerifiedAt.IsZero() })
+	testenv.Until(t, time.Minute, "the line in the log", func() bool { return strings.Contains(i.log.String(), "the ledger is verified") })
 	for _, line := range []string{"scrim_ledger_unverified_records 0", "scrim_ledger_damaged 0", "scrim_ledger_checkpoint_records 65535"} {
 		if text := i.metricsText(); !strings.Contains(text, line) {
 			t.Errorf("metrics without %q", line)
@@ -111,7 +111,7 @@ func damaged(t *testing.T, dir string) {
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- i.Serve(ctx) }()
-	testenv.Until(t, 30*time.Second, "the damage", func() bool { return i.ledger.Upkeep().Damage != nil })
+	testenv.Until(t, time.Minute, "the damage", func() bool { return i.ledger.Upkeep().Damage != nil })
 
 	root := i.root()
 	for _, q := range []string{"SELECT /*+ SET_VAR(dp_rho=0.0001) */ COUNT(*) AS c FROM s.t", "CALL dp_set_budget('s.t', '*', 1, 1e-6, 'never')"} {
@@ -125,7 +125,7 @@ func damaged(t *testing.T, dir string) {
 	if text := i.metricsText(); !strings.Contains(text, "scrim_ledger_damaged 1") || !strings.Contains(text, "scrim_ledger_up 0") {
 		t.Error("metrics do not tell")
 	}
-	testenv.Until(t, 30*time.Second, "the line in the log", func() bool { return strings.Contains(i.log.String(), "the ledger is damaged") })
+	testenv.Until(t, time.Minute, "the line in the log", func() bool { return strings.Contains(i.log.String(), "the ledger is damaged") })
 	for _, word := range []string{"record ", "scrim ledger verify", "backup", "lower the budgets"} {
 		if !strings.Contains(i.log.String(), word) {
 			t.Errorf("the log does not say %q", word)

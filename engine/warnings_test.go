@@ -188,7 +188,7 @@ func TestPilotsWarnNobody(t *testing.T) {
 	if codes, texts := warned(t, ann); codes != "" {
 		t.Errorf("got %s", texts)
 	}
-	testenv.Until(t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+	testenv.Until(t, time.Minute, "how the statements ended, which is recorded after them", func() bool {
 		return ann.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'answered' AND account_type = 'table'") == "2"
 	})
 	if got := fmt.Sprint(ann.query("SELECT remark FROM dp.ledger WHERE account_type = 'table' AND outcome = 'answered' ORDER BY id")); got != "[[1 of 1 values with a wide error] [NULL]]" {
@@ -213,7 +213,7 @@ func TestWarningsInTheLedger(t *testing.T) {
 	} {
 		ann.query(q)
 	}
-	testenv.Until(t, 10*time.Second, "how the statements ended, which is recorded after them", func() bool {
+	testenv.Until(t, time.Minute, "how the statements ended, which is recorded after them", func() bool {
 		return ann.value("SELECT COUNT(*) FROM dp.ledger WHERE outcome = 'answered' AND account_type = 'table'") == "4"
 	})
 	got := ann.query("SELECT entry, remark FROM dp.ledger WHERE account = 'd.people' AND entry IN ('charge', 'replay') AND account_type = 'table' ORDER BY id")

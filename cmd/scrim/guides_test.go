@@ -133,7 +133,7 @@ func (g *guide) shell(text string) {
 		out, err := run()
 		// of a log, which may be a moment behind
 		if strings.HasPrefix(c.text, "grep") && err != nil {
-			testenv.Succeeds(g.t, 10*time.Second, c.text, func() error { out, err = run(); return err })
+			testenv.Succeeds(g.t, time.Minute, c.text, func() error { out, err = run(); return err })
 		}
 		g.judge(c.text, c.refused, string(out), err)
 	}

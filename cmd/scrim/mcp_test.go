@@ -132,7 +132,7 @@ func TestAgents(t *testing.T) {
 		}
 		began := time.Now()
 		text, failed := a.calls("query", map[string]any{"sql": "SELECT COUNT(*) FROM " + many}, nil)
-		if took := time.Since(began); !failed || !strings.Contains(text, "3024") || took > 10*time.Second {
+		if took := time.Since(began); !failed || !strings.Contains(text, "3024") || took > time.Minute {
 			t.Errorf("after %v: %s", took, text)
 		}
 		if got := a.asks("SELECT 1"); len(got.Rows) != 1 {

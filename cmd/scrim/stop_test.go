@@ -45,7 +45,7 @@ func TestStopWithClients(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Fatalf("stop: %v\n%s", err, p.err)
 	}
-	if took := time.Since(start); took > 15*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v to stop", took)
 	}
 	clients.Wait()
