@@ -1,0 +1,163 @@
+package enginetest
+
+import (
+	"bufio"
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	whole = flag.Bool("enginetest.all", false, "run every script, not every eighth")
+	write = flag.Bool("enginetest.write", false, "with -enginetest.all: write testdata/failures.txt and testdata/refused.txt anew")
+	only  = flag.String("enginetest.list", "", "run this list alone")
+	dump  = flag.String("enginetest.dump", "", "write all that did not pass into this file, with the statements, as tab-separated values")
+)
+
+const (
+	failuresFile = "testdata/failures.txt"
+	refusedFile  = "testdata/refused.txt"
+)
+
+// A name is a line of a list without its reason.
+type name struct{ list, key string }
+
+// read returns the reasons by name of one of the two files.
+func read(t *testing.T, file string) map[name]string {
+	b, err := os.ReadFile(file)
+	if os.IsNotExist(err) && *write {
+		return map[name]string{}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[name]string{}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if lines.Text() == "" || strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		f := strings.SplitN(lines.Text(), "\t", 3)
+		if len(f) != 3 || f[1] == "" {
+			t.Fatalf("%s: a line wants list, reason and name, with tabs between: %q", file, lines.Text())
+		}
+		out[name{f[0], f[2]}] = f[1]
+	}
+	return out
+}
+
+// save writes one of the files. A line that is new gets the beginning of what was got as reason.
+func save(t *testing.T, file, title string, old map[name]string, now []result) {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n# One line an assertion: list, reason, name; with tabs between.\n", title)
+	var lines []string
+	for _, r := range now {
+		reason := old[name{r.list, r.key}]
+		if reason == "" {
+			reason = "new: " + begin(r.got, 80)
+		}
+		lines = append(lines, r.list+"\t"+reason+"\t"+r.key)
+	}
+	slices.Sort(lines)
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// total counts the results of some lists.
+type total struct{ run, passed, refused, failed int }
+
+func (n *total) add(r result) {
+	n.run++
+	switch r.outcome {
+	case passed:
+		n.passed++
+	case refused:
+		n.refused++
+	case failed:
+		n.failed++
+	}
+}
+
+func (n total) String() string {
+	return fmt.Sprintf("%d run, %d passed, %d refused, %d failed; %.2f %% of what is not refused passed",
+		n.run, n.passed, n.refused, n.failed, 100*float64(n.passed)/float64(max(1, n.run-n.refused)))
+}
+
+// TestEngine runs the lists and compares what does not pass with the two files.
+func TestEngine(t *testing.T) {
+	if *write && (!*whole || *only != "") {
+		t.Fatal("-enginetest.write needs -enginetest.all and every list")
+	}
+	r := &runner{t: t, server: start(t)}
+	for _, l := range lists() {
+		if *only == "" || *only == l.name {
+			r.run(l, func(i int) bool { return *whole || i%8 == 0 })
+		}
+	}
+	r.admin.close()
+
+	var all, changes total
+	by := map[outcome][]result{}
+	per := map[string]*total{}
+	for _, x := range r.out {
+		all.add(x)
+		if x.changes {
+			changes.add(x)
+		}
+		if per[x.list] == nil {
+			per[x.list] = &total{}
+		}
+		per[x.list].add(x)
+		by[x.outcome] = append(by[x.outcome], x)
+	}
+	for _, l := range lists() {
+		if n := per[l.name]; n != nil {
+			t.Logf("%s: %v", l.name, *n)
+		}
+	}
+	t.Logf("all lists: %v", all)
+	t.Logf("lists that change data: %v", changes)
+
+	if *dump != "" {
+		var b strings.Builder
+		for _, o := range []outcome{refused, failed} {
+			for _, x := range by[o] {
+				fmt.Fprintf(&b, "%d\t%s\t%s\t%s\t%s\t%s\n", o, x.list, x.key, begin(x.text, 1000), begin(x.want, 600), begin(x.got, 900))
+			}
+		}
+		if err := os.WriteFile(*dump, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, o := range map[string]outcome{failuresFile: failed, refusedFile: refused} {
+		listed := read(t, file)
+		if *write {
+			title := map[outcome]string{failed: "What fails.", refused: "What the server says by name that it does not support."}[o]
+			save(t, file, title, listed, by[o])
+			continue
+		}
+		for _, x := range r.out {
+			switch reason, ok := listed[name{x.list, x.key}]; {
+			case x.outcome == o && !ok:
+				t.Errorf("not in %s: %s: %s\nstatement: %s\nexpected:  %s\ngot:       %s", file, x.list, x.key, x.text, x.want, x.got)
+			case x.outcome != o && ok:
+				t.Errorf("in %s (%s), but no longer so; run with -enginetest.all -enginetest.write: %s: %s", file, reason, x.list, x.key)
+			}
+			delete(listed, name{x.list, x.key})
+		}
+		if *whole && *only == "" {
+			for n := range listed {
+				t.Errorf("in %s, but not run: %s: %s", file, n.list, n.key)
+			}
+		}
+	}
+}
