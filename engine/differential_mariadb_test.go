@@ -38,7 +38,7 @@ func mariadbWith(t *testing.T, options ...string) (*client, *os.Process) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	data, socket := filepath.Join(dir, "data"), filepath.Join(dir, "sock")
-	as := []string{"--no-defaults", "--datadir=" + data}
+	as := []string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + dir} // servers that share one remove each other's files
 	if os.Getuid() == 0 {
 		as = append(as, "--user=root") // otherwise a MariaDB that root starts refuses
 	}
@@ -56,6 +56,12 @@ func mariadbWith(t *testing.T, options ...string) (*client, *os.Process) {
 		server.Process.Kill() // its data are thrown away
 		server.Wait()
 	})
+	return mariadbSession(t, socket, log), server.Process
+}
+
+// mariadbSession connects to the MariaDB server on a socket, as soon as it listens.
+func mariadbSession(t *testing.T, socket string, log fmt.Stringer) *client {
+	t.Helper()
 	cfg := mysql.NewConfig()
 	cfg.User, cfg.Net, cfg.Addr, cfg.Logger, cfg.Collation = "root", "unix", socket, &mysql.NopLogger{}, "utf8mb4_nopad_bin"
 	connector, err := mysql.NewConnector(cfg)
@@ -65,12 +71,12 @@ func mariadbWith(t *testing.T, options ...string) (*client, *os.Process) {
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { db.Close() })
 	var conn *sql.Conn
-	testenv.Succeeds(t, 30*time.Second, "MariaDB", func() (err error) {
+	testenv.Succeeds(t, time.Minute, "MariaDB", func() (err error) {
 		if conn, err = db.Conn(context.Background()); err != nil {
 			err = fmt.Errorf("%w\n%s", err, log.String())
 		}
 		return err
 	})
 	t.Cleanup(func() { conn.Close() })
-	return &client{t, conn}, server.Process
+	return &client{t, conn}
 }
