@@ -247,7 +247,7 @@ func (s *Server) eachKey(ctx *sql.Context, only bounds, visit func(o object, k t
 	})
 }
 
-// statistics lists the columns of keys. Their cardinality would tell of rows, and is NULL.
+// statistics lists the columns of keys and indexes. Their cardinality would tell of rows, and is NULL.
 func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
 	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
@@ -256,16 +256,32 @@ func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 			if o.nullable(c) {
 				null = "YES"
 			}
-			list = append(list, sql.Row{defCatalog, o.database, o.name, int32(0), o.database, k.Name, uint32(i + 1), c,
-				"A", nil, nil, nil, null, "BTREE", "", "", "YES", nil})
+			list = append(list, sql.Row{defCatalog, o.database, o.name, nonUnique(k), o.database, k.Name, uint32(i + 1), c,
+				"A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", nil})
 		}
 	})
 	return list, err
 }
 
+func nonUnique(k tables.DescribedKey) int32 {
+	if k.Unique {
+		return 0
+	}
+	return 1
+}
+
+// eachConstraint visits the keys that are no mere indexes.
+func (s *Server) eachConstraint(ctx *sql.Context, only bounds, visit func(o object, k tables.DescribedKey)) error {
+	return s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+		if k.Unique {
+			visit(o, k)
+		}
+	})
+}
+
 func (s *Server) keyColumnUsage(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+	err := s.eachConstraint(ctx, only, func(o object, k tables.DescribedKey) {
 		for i, c := range k.Columns {
 			list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, o.name, c, uint32(i + 1), nil, nil, nil, nil})
 		}
@@ -275,7 +291,7 @@ func (s *Server) keyColumnUsage(ctx *sql.Context, only bounds) ([]sql.Row, error
 
 func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+	err := s.eachConstraint(ctx, only, func(o object, k tables.DescribedKey) {
 		kind := "UNIQUE"
 		if k.Primary() {
 			kind = "PRIMARY KEY"
@@ -287,7 +303,7 @@ func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, err
 
 func (s *Server) tableConstraintsExtensions(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+	err := s.eachConstraint(ctx, only, func(o object, k tables.DescribedKey) {
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
 	})
 	return list, err

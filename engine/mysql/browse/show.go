@@ -137,7 +137,7 @@ func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
 			if o.nullable(c) {
 				null = "YES"
 			}
-			list = append(list, sql.Row{o.name, int32(0), k.Name, int64(i + 1), c, "A", nil, nil, nil, null, "BTREE", "", "", "YES", nil})
+			list = append(list, sql.Row{o.name, nonUnique(k), k.Name, int64(i + 1), c, "A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", nil})
 		}
 	}
 	return fixedRows(columns("", "SHOW_STATISTICS", "Table", sql.Type(name), "Non_unique", types.Int32, "Key_name", sql.Type(name), "Seq_in_index", number,
@@ -238,15 +238,24 @@ func createTable(o object) string {
 		lines = append(lines, "  "+sqltext.Name(c.Name)+" "+columnText(c))
 	}
 	for _, k := range o.keysOf() {
-		head := "UNIQUE KEY " + sqltext.Name(k.Name)
-		if k.Primary() {
+		head := "KEY " + sqltext.Name(k.Name)
+		switch {
+		case k.Primary():
 			head = "PRIMARY KEY"
+		case k.Unique:
+			head = "UNIQUE " + head
 		}
 		quoted := make([]string, len(k.Columns))
 		for i, c := range k.Columns {
-			quoted[i] = sqltext.Name(c)
+			if quoted[i] = sqltext.Name(c); k.SubPart(i) != nil {
+				quoted[i] += fmt.Sprintf("(%d)", k.SubPart(i))
+			}
 		}
-		lines = append(lines, "  "+head+" ("+strings.Join(quoted, ",")+")")
+		line := "  " + head + " (" + strings.Join(quoted, ",") + ")"
+		if k.Comment != "" {
+			line += " COMMENT " + sqltext.Text(k.Comment)
+		}
+		lines = append(lines, line)
 	}
 	word := "CREATE TABLE "
 	if o.kind == systemView {

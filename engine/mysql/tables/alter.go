@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -66,7 +67,7 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 		if err := a.apply(w.def); err != nil || a.meta {
 			return err
 		}
-		if w.rebuild = w.rebuild || a.native == nil || len(w.def.keys) > 0; !w.rebuild {
+		if w.rebuild = w.rebuild || a.native == nil || w.def.enforced(); !w.rebuild {
 			w.native = append(w.native, a.native(w.def))
 		}
 		return nil
@@ -189,12 +190,31 @@ func (d *Database) dropColumn(ctx *sql.Context, table, column string) error {
 				return unsupported("Drop the table.", "The column %s is the only one of its table.", column)
 			}
 			t.columns = append(t.columns[:i:i], t.columns[i+1:]...)
+			t.unindex(column)
 			return nil
 		},
 		native: func(*definition) string {
 			return "ALTER TABLE " + quote(d.ref(table)) + " DROP COLUMN " + sqltext.StoreName(column)
 		},
 	})
+}
+
+// unindex takes a column out of the indexes; one without columns goes with it.
+func (d *definition) unindex(column string) {
+	var keys []keyDef
+	for _, k := range d.keys {
+		i := slices.IndexFunc(k.columns, func(c string) bool { return strings.EqualFold(c, column) })
+		if i >= 0 {
+			k.columns = slices.Concat(k.columns[:i], k.columns[i+1:])
+			if k.lengths != nil {
+				k.lengths = slices.Concat(k.lengths[:i], k.lengths[i+1:])
+			}
+		}
+		if len(k.columns) > 0 {
+			keys = append(keys, k)
+		}
+	}
+	d.keys = keys
 }
 
 // renameColumn runs RENAME COLUMN.
@@ -276,12 +296,7 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 }
 
 func contains(columns []string, name string) bool {
-	for _, c := range columns {
-		if strings.EqualFold(c, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, name) })
 }
 
 // setDefault runs ALTER COLUMN ... SET DEFAULT and DROP DEFAULT.

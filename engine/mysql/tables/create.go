@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -90,25 +91,18 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 		if i.IsPrimary() {
 			continue
 		}
-		k, ok, err := newKey(ctx, i.Name, i.Constraint, i.Columns)
+		k, err := newKey(i.Name, i.Constraint, i.Columns, i.Comment)
+		if err == nil {
+			err = def.addKey(k)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if ok {
-			def.keys = append(def.keys, k)
 		}
 	}
 	if err := d.likeKeys(ctx, n, def); err != nil {
 		return nil, err
 	}
-	for _, k := range def.keys {
-		for _, c := range k.columns {
-			if def.column(c) < 0 {
-				return nil, sql.ErrKeyColumnDoesNotExist.New(c)
-			}
-		}
-	}
-	def.name(ctx)
+	def.nameKeys(nil)
 	return def, nil
 }
 
@@ -140,7 +134,7 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 			}
 		}
 		for _, k := range definitionOf(source).keys {
-			if !k.primary {
+			if !k.primary && def.key(k.name) < 0 {
 				def.keys = append(def.keys, k)
 			}
 		}
@@ -156,18 +150,6 @@ func columnOf(t store.Table, name string) (store.Column, bool) {
 		}
 	}
 	return store.Column{}, false
-}
-
-// name gives names to the keys that were declared without.
-func (d *definition) name(*sql.Context) {
-	var known []keyMeta
-	for i, k := range d.keys {
-		if k.name != "" && !k.primary {
-			known = append(known, keyMeta{Name: k.name, Columns: k.columns})
-			d.keys[i].name = ""
-		}
-	}
-	d.nameKeys(known)
 }
 
 // newColumn turns a bound column into its definition.
@@ -219,25 +201,65 @@ func defaultText(ctx *sql.Context, d *sql.ColumnDefaultValue, column string) (st
 	return d.String(), nil
 }
 
-// newKey turns a declared index into a key. Indexes that are not UNIQUE only make look-ups fast,
-// which the store does without: they are accepted and left out, with a note.
-func newKey(ctx *sql.Context, name string, constraint sql.IndexConstraint, columns []sql.IndexColumn) (k keyDef, ok bool, err error) {
+// newKey turns a declared index into a key.
+func newKey(name string, constraint sql.IndexConstraint, columns []sql.IndexColumn, comment string) (keyDef, error) {
+	k := keyDef{name: name, plain: constraint == sql.IndexConstraint_None, comment: comment}
 	switch constraint {
-	case sql.IndexConstraint_None:
-		note(ctx, "The index "+name+" is left out: tables are scanned column by column")
-		return k, false, nil
-	case sql.IndexConstraint_Unique:
+	case sql.IndexConstraint_None, sql.IndexConstraint_Unique:
 	default:
-		return k, false, unsupported("Leave the index out.", "FULLTEXT, SPATIAL and VECTOR indexes are not supported.")
+		return k, unsupported("Leave the index out: LIKE and the functions of texts and shapes scan without one.",
+			"FULLTEXT, SPATIAL and VECTOR indexes are not supported.")
 	}
-	k.name = name
 	for _, c := range columns {
-		if c.Expression != nil || c.Length > 0 {
-			return k, false, unsupported("Make the key of whole columns.", "A UNIQUE key on a prefix or an expression is not supported.")
+		if c.Expression != nil {
+			return k, unsupported("Make the index of columns.", "An index on an expression is not supported.")
 		}
-		k.columns = append(k.columns, strings.Trim(c.Name, "`"))
+		k.columns, k.lengths = append(k.columns, strings.Trim(c.Name, "`")), append(k.lengths, int(c.Length))
 	}
-	return k, true, nil
+	return k, nil
+}
+
+// addKey adds a key to a definition, with its columns as they are spelled there.
+func (d *definition) addKey(k keyDef) error {
+	if k.name != "" && d.key(k.name) >= 0 {
+		return sql.ErrDuplicateKey.New(k.name)
+	}
+	if len(k.columns) > 16 {
+		return mysql.NewSQLError(1070, "42000", "Too many key parts specified; max 16 parts allowed")
+	}
+	prefix := false
+	for i, name := range k.columns {
+		at := d.column(name)
+		switch {
+		case at < 0:
+			return sql.ErrKeyColumnDoesNotExist.New(name)
+		case contains(k.columns[:i], name):
+			return sql.ErrDuplicateColumn.New(name)
+		}
+		k.columns[i] = d.columns[at].name
+		if k.lengths == nil || k.lengths[i] == 0 {
+			continue
+		}
+		kind, rest, _ := strings.Cut(d.columns[at].meta.MySQL, "(")
+		size, _, _ := strings.Cut(rest, ")")
+		n, _ := strconv.Atoi(size)
+		text := strings.HasSuffix(kind, "char") || strings.HasSuffix(kind, "binary")
+		if !text && !strings.HasSuffix(kind, "text") && !strings.HasSuffix(kind, "blob") || text && n < k.lengths[i] {
+			return mysql.NewSQLError(1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, "+
+				"or the storage engine doesn't support unique prefix keys")
+		}
+		if text && n == k.lengths[i] { // the whole column
+			k.lengths[i] = 0
+		}
+		prefix = prefix || k.lengths[i] > 0
+	}
+	if !prefix {
+		k.lengths = nil
+	} else if !k.plain {
+		return unsupported("Make the key of whole columns.", "A UNIQUE key on a prefix is not supported.")
+	}
+	d.keys = append(d.keys, k)
+	return nil
 }
 
 // Made is a table whose rows the server has made.

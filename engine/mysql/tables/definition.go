@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,11 +36,20 @@ type columnDef struct {
 	fill     any    // value of a new column in the rows that are there
 }
 
-// keyDef is a PRIMARY KEY or UNIQUE key.
+// keyDef is a PRIMARY KEY, a UNIQUE key or, if it is plain, an index of the catalogue alone: the
+// store has none, and scans. The length of a column is that of its prefix, 0 for the whole.
 type keyDef struct {
 	name    string
 	primary bool
+	plain   bool
 	columns []string
+	lengths []int
+	comment string
+}
+
+// enforced reports whether the store has keys, on which it cannot alter a table.
+func (d *definition) enforced() bool {
+	return slices.ContainsFunc(d.keys, func(k keyDef) bool { return !k.plain })
 }
 
 // primaryName is MySQL's name of every primary key.
@@ -56,13 +66,19 @@ func definitionOf(t store.Table) *definition {
 		d.keys = append(d.keys, keyDef{primary: k.Primary, columns: k.Columns})
 	}
 	d.nameKeys(m.Keys)
+	for _, k := range m.Indexes {
+		d.keys = append(d.keys, keyDef{name: k.Name, plain: true, columns: k.Columns, lengths: k.Lengths, comment: k.Comment})
+	}
 	return d
 }
 
-// nameKeys gives each key the name it was created with, or else the one that MySQL would have
-// given.
+// nameKeys gives each key without a name the one it was created with, or else the one that MySQL
+// would have given.
 func (d *definition) nameKeys(known []keyMeta) {
 	taken := map[string]bool{}
+	for _, k := range d.keys {
+		taken[fold(k.name)] = true
+	}
 	for i := range d.keys {
 		k := &d.keys[i]
 		if k.primary {
@@ -70,7 +86,7 @@ func (d *definition) nameKeys(known []keyMeta) {
 		}
 		for _, m := range known {
 			if k.name == "" && sameNames(m.Columns, k.columns) && !taken[fold(m.Name)] {
-				k.name = m.Name
+				k.name, k.comment = m.Name, m.Comment
 			}
 		}
 		for n := 2; k.name == ""; n++ {
@@ -118,16 +134,9 @@ func (d *definition) key(name string) int {
 	return -1
 }
 
-// uses reports whether a key has the column.
+// uses reports whether a key that the store has, has the column.
 func (d *definition) uses(column string) bool {
-	for _, k := range d.keys {
-		for _, c := range k.columns {
-			if strings.EqualFold(c, column) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.keys, func(k keyDef) bool { return !k.plain && contains(k.columns, column) })
 }
 
 // createSQL returns the CREATE TABLE statement, under a name that may differ from the table's.
@@ -142,7 +151,10 @@ func (d *definition) createSQL(as store.TableRef) string {
 	}
 	for _, k := range d.keys {
 		kind := "UNIQUE ("
-		if k.primary {
+		switch {
+		case k.plain:
+			continue
+		case k.primary:
 			kind = "PRIMARY KEY ("
 		}
 		parts = append(parts, kind+sqltext.StoreNames(k.columns)+")")
@@ -163,12 +175,16 @@ func (d *definition) writeMeta(ctx *sql.Context, s store.Session) error {
 	}
 	m := tableMeta{Comment: d.comment}
 	for _, k := range d.keys {
-		if !k.primary {
-			m.Keys = append(m.Keys, keyMeta{Name: k.name, Columns: k.columns})
+		kept := keyMeta{Name: k.name, Columns: k.columns, Lengths: k.lengths, Comment: k.comment}
+		switch {
+		case k.plain:
+			m.Indexes = append(m.Indexes, kept)
+		case !k.primary:
+			m.Keys = append(m.Keys, kept)
 		}
 	}
 	text := "NULL"
-	if m.Comment != "" || len(m.Keys) > 0 {
+	if m.Comment != "" || len(m.Keys) > 0 || len(m.Indexes) > 0 {
 		text = "'" + encodeMeta(m) + "'"
 	}
 	return d.commentOn(ctx, s, "TABLE "+quote(d.ref), text)
@@ -236,12 +252,15 @@ type columnMeta struct {
 type tableMeta struct {
 	Comment string    `json:"comment,omitempty"`
 	Keys    []keyMeta `json:"keys,omitempty"`
+	Indexes []keyMeta `json:"indexes,omitempty"`
 }
 
-// keyMeta is the name that a UNIQUE key was created with.
+// keyMeta is a UNIQUE key, whose columns the store knows, or an index, which it does not.
 type keyMeta struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"`
+	Lengths []int    `json:"lengths,omitempty"`
+	Comment string   `json:"comment,omitempty"`
 }
 
 // A comment with this in front is ours, and base64 so that no text of a client is part of the

@@ -33,10 +33,21 @@ type DescribedColumn struct {
 	Comment    string
 }
 
-// DescribedKey is a PRIMARY or UNIQUE key.
+// DescribedKey is a PRIMARY or UNIQUE key, or an index.
 type DescribedKey struct {
 	Name    string
 	Columns []string
+	Unique  bool
+	Lengths []int // of the columns' prefixes, 0 for a whole column; nil where all are whole
+	Comment string
+}
+
+// SubPart is the length of the prefix of a column, nil for the whole.
+func (k DescribedKey) SubPart(column int) any {
+	if k.Lengths == nil || k.Lengths[column] == 0 {
+		return nil
+	}
+	return int64(k.Lengths[column])
 }
 
 // Primary reports whether the key is the primary one.
@@ -101,7 +112,7 @@ func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 	def := definitionOf(t)
 	d := &Described{Name: t.Ref.Name, Comment: def.comment}
 	for _, k := range def.keys {
-		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns})
+		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns, Unique: !k.plain, Lengths: k.lengths, Comment: k.comment})
 	}
 	for i, c := range t.Columns {
 		m := def.columns[i].meta
@@ -130,7 +141,7 @@ func (d *definition) keyOf(column string) string {
 			case !strings.EqualFold(c, column):
 			case k.primary:
 				return "PRI"
-			case i == 0 && len(k.columns) == 1:
+			case i == 0 && len(k.columns) == 1 && !k.plain:
 				found = "UNI"
 			case i == 0 && found == "":
 				found = "MUL"

@@ -47,7 +47,7 @@
 //
 // Names of tables, databases and columns are folded to lower case. Text has one collation, by its
 // bytes, whatever is declared. A VECTOR(n) is an array of doubles, not of single precision, and is
-// read as JSON. Indexes that are not UNIQUE are accepted and left out. Foreign keys, CHECK
+// read as JSON. Indexes that are not UNIQUE are of the catalogue alone. Foreign keys, CHECK
 // constraints, generated columns, triggers, stored procedures, events, temporary tables, LOAD DATA,
 // and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails in
 // the store, unlike one that is refused before, ends its transaction: it must be rolled back.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -26,12 +27,13 @@ const (
 )
 
 // checkInsert asks for leave to insert. A table with keys tells by its duplicates which rows it
-// holds, so the client must be allowed to read it (see the package documentation).
+// holds, and one that numbers its rows how many, so the client must be allowed to read it (see the
+// package documentation).
 func (t *Table) checkInsert(ctx *sql.Context) error {
 	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
 		return err
 	}
-	if len(t.def.Keys) == 0 {
+	if len(t.def.Keys) == 0 && !slices.ContainsFunc(t.schema, func(c *sql.Column) bool { return c.AutoIncrement }) {
 		return nil
 	}
 	err := t.p.access.CheckRead(ctx, t.def.Ref)

@@ -81,8 +81,8 @@ func (a *alterIndex) run(ctx *sql.Context) error {
 		if err := a.db.p.access.CheckDDL(ctx, a.db.ref(table)); err != nil {
 			return err
 		}
-		k, ok, err := newKey(ctx, a.n.IndexName, a.n.Constraint, a.n.Columns)
-		if err != nil || !ok {
+		k, err := newKey(a.n.IndexName, a.n.Constraint, a.n.Columns, a.n.Comment)
+		if err != nil {
 			return err
 		}
 		return a.db.addKey(ctx, table, k)
@@ -105,6 +105,9 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 		if i < 0 || t.keys[i].primary {
 			return sql.ErrCantDropFieldOrKey.New(from)
 		}
+		if j := t.key(to); j >= 0 && j != i {
+			return sql.ErrDuplicateKey.New(to)
+		}
 		t.keys[i].name = to
 		return nil
 	}})
@@ -113,23 +116,25 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 // longestKey is the length of the longest text that MySQL takes into a key: 3072 bytes, 4 each.
 const longestKey = 768
 
-// addKey rebuilds the table with one more key.
+// addKey rebuilds the table with one more key, or notes an index, which tells nothing of the rows.
 func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 	return d.alter(ctx, table, alteration{
 		change: Change{Op: AddKey, Columns: k.columns},
-		reads:  true,
+		reads:  !k.plain,
+		meta:   k.plain,
 		apply: func(t *definition) error {
 			if k.primary && t.key(primaryName) >= 0 {
 				return sql.ErrMultiplePrimaryKeysDefined.New()
 			}
-			if k.name != "" && t.key(k.name) >= 0 {
-				return sql.ErrDuplicateKey.New(k.name)
+			if err := t.addKey(k); err != nil {
+				return err
+			}
+			t.nameKeys(nil)
+			if k.plain {
+				return nil
 			}
 			for _, name := range k.columns {
 				i := t.column(name)
-				if i < 0 {
-					return sql.ErrKeyColumnDoesNotExist.New(name)
-				}
 				if k.primary {
 					t.columns[i].nullable = false
 				}
@@ -138,14 +143,12 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 					t.limits = append(t.limits, textLimit{c.from, longestKey})
 				}
 			}
-			t.keys = append(t.keys, k)
-			t.name(ctx)
 			return nil
 		},
 	})
 }
 
-// dropKey rebuilds the table without a key.
+// dropKey rebuilds the table without a key, or forgets an index.
 func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
 	def, err := d.current(ctx, table)
 	if err != nil {
@@ -155,12 +158,17 @@ func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
 	if i < 0 {
 		return sql.ErrCantDropFieldOrKey.New(name)
 	}
+	change := Change{Op: DropKey, Columns: def.keys[i].columns}
+	if def.keys[i].plain {
+		change = Change{Op: ModifyColumn}
+	}
 	return d.alter(ctx, table, alteration{
-		change: Change{Op: DropKey, Columns: def.keys[i].columns},
+		change: change,
+		meta:   def.keys[i].plain,
 		apply: func(t *definition) error {
 			t.keys = append(t.keys[:i:i], t.keys[i+1:]...)
 			for _, c := range t.columns {
-				if c.meta.Auto && !t.uses(c.name) {
+				if c.meta.Auto && t.keyOf(c.name) == "" {
 					return unsupported("MODIFY the column without AUTO_INCREMENT first.",
 						"The AUTO_INCREMENT column %s must be a key.", c.name)
 				}

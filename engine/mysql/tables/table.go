@@ -241,7 +241,7 @@ func (i index) Expressions() []string {
 }
 
 // IsUnique implements sql.Index.
-func (index) IsUnique() bool { return true }
+func (i index) IsUnique() bool { return !i.key.plain }
 
 // IsSpatial implements sql.Index.
 func (index) IsSpatial() bool { return false }
@@ -253,7 +253,7 @@ func (index) IsFullText() bool { return false }
 func (index) IsVector() bool { return false }
 
 // Comment implements sql.Index.
-func (index) Comment() string { return "" }
+func (i index) Comment() string { return i.key.comment }
 
 // IndexType implements sql.Index.
 func (index) IndexType() string { return "BTREE" }
@@ -280,7 +280,13 @@ func (index) CanSupportOrderBy(sql.Expression) bool { return false }
 func (index) CoversColumns([]string) bool { return false }
 
 // PrefixLengths implements sql.Index.
-func (i index) PrefixLengths() []uint16 { return nil }
+func (i index) PrefixLengths() []uint16 {
+	list := make([]uint16, len(i.key.lengths))
+	for j, n := range i.key.lengths {
+		list[j] = uint16(n)
+	}
+	return list
+}
 
 // PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW
 // CREATE TABLE and INFORMATION_SCHEMA leave out: the true value is a running count of the table's
