@@ -178,9 +178,9 @@ func (w *Watch) Stop() {
 	w.watching.Wait()
 }
 
-// closeAfter is how long a statement may go on after it was to end. What goes on then is computing
-// one value, which nothing can end.
-const closeAfter = time.Second
+// CloseAfter is how long a statement may go on after it was to end. What goes on then is computing
+// one value, which nothing can end. Tests make it longer, where a busy machine would take a second.
+var CloseAfter = time.Second
 
 // CloseLate closes the connection of a statement that goes on for too long after its context has
 // ended, so that the client need not wait for what was killed, or is over its limit. ended says
@@ -188,7 +188,7 @@ const closeAfter = time.Second
 func CloseLate(ctx context.Context, c *mysql.Conn) (ended func()) {
 	over := make(chan struct{})
 	undo := context.AfterFunc(ctx, func() {
-		t := time.NewTimer(closeAfter)
+		t := time.NewTimer(CloseAfter)
 		defer t.Stop()
 		select {
 		case <-over:
