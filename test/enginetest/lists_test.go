@@ -113,7 +113,7 @@ func lists() []list {
 	return []list{
 		reading("QueryTests", simple, q.QueryTests),
 		reading("FunctionQueryTests", simple, q.FunctionQueryTests),
-		reading("KeylessQueries", with(setup.KeylessData, setup.Keyless_idxData, setup.MytableData), q.KeylessQueries),
+		reading("KeylessQueries", simple, q.KeylessQueries),
 		reading("JoinQueryTests", joins, q.JoinQueryTests),
 		reading("JSONTableQueryTests", with(setup.Pk_tablesData), q.JSONTableQueryTests),
 		reading("InfoSchemaQueries", with(setup.MytableData, setup.Fk_tblData, setup.FooData), q.InfoSchemaQueries),

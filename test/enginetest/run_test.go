@@ -25,6 +25,7 @@ type result struct {
 	changes   bool
 	outcome   outcome
 	text      string // the statement
+	number    string // of an expected error, if the server's has another
 	want, got string
 }
 
@@ -192,7 +193,13 @@ func (r *runner) run(l list, take func(i int) bool) {
 			}
 			var err error
 			res.outcome, res.want, res.got, err = judge(c, st)
+			if st.kind != nil {
+				res.number = otherNumber(st.kind, err)
+			}
 			switch {
+			case res.outcome == passed && res.number != "" && missing(err) && before.outcome != passed:
+				// The error is not the one that is expected, and comes from what went wrong before.
+				res.outcome, res.got = before.outcome, before.text+" → "+res.got
 			case res.outcome == passed:
 			case refusal(err) && reads(st.text):
 			case refusal(err):

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	gms "github.com/dolthub/go-mysql-server/sql"
 	"github.com/go-sql-driver/mysql"
+	kinds "gopkg.in/src-d/go-errors.v1"
 
 	"scrim/engine"
 )
@@ -150,6 +152,17 @@ func missing(err error) bool {
 func internal(err error) bool {
 	var e *mysql.MySQLError
 	return !errors.As(err, &e) || strings.Contains(strings.ToLower(e.Message), "internal error")
+}
+
+// otherNumber is the number that go-mysql-server gives an error of a kind, if it has one and the
+// server's error has another.
+func otherNumber(kind *kinds.Kind, err error) string {
+	var e *mysql.MySQLError
+	want := gms.CastSQLError(kind.New())
+	if want.Num == 1105 || !errors.As(err, &e) || e.Number == uint16(want.Num) {
+		return ""
+	}
+	return fmt.Sprintf("%d for %s", want.Num, kind.Message)
 }
 
 // describe is an error with its number and state.
