@@ -24,8 +24,8 @@ const (
 	refusedFile  = "testdata/refused.txt"
 )
 
-// fresh begins the reason of a line that -enginetest.write has added; somebody has to write a reason
-// in its place. upstream begins the reasons of what MySQL does as this server, not as expected.
+// fresh begins the reason of a line that -enginetest.write has added, until somebody has written a
+// reason. upstream begins the reasons of what MySQL does as this server, not as expected.
 const (
 	fresh    = "new: "
 	upstream = "upstream: "
