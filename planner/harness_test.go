@@ -21,6 +21,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/functions/standard"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
@@ -188,6 +189,13 @@ func newHarness(t testing.TB) *harness {
 	t.Cleanup(func() { p.Close(a) })
 	h.engine, h.planner = sqle.New(a, nil), p
 	h.engine.Analyzer.Catalog.RegisterFunction(sql.NewEmptyContext(), functions.Register()...)
+	for _, name := range []string{"row_number", "rank", "dense_rank", "lag", "lead", "first_value", "ntile", "sum", "avg", "count", "min", "max"} {
+		f, ok := standard.Function(standard.Windowed(name))
+		if !ok {
+			t.Fatalf("no %s", name)
+		}
+		h.engine.Analyzer.Catalog.RegisterFunction(sql.NewEmptyContext(), f)
+	}
 	h.base = memory.NewSession(sql.NewBaseSession(), h.provider)
 	return h
 }
@@ -200,12 +208,28 @@ var parser = adapting{sql.NewMysqlParser()}
 
 func (p adapting) ParseWithOptions(ctx context.Context, query string, delimiter rune, multi bool, o ast.ParserOptions) (ast.Statement, string, string, error) {
 	s, first, rest, err := p.MysqlParser.ParseWithOptions(ctx, query, delimiter, multi, o)
-	return parse.Adapt(s), first, rest, err
+	return adapted(s), first, rest, err
 }
 
 func (p adapting) ParseOneWithOptions(ctx context.Context, query string, o ast.ParserOptions) (ast.Statement, int, error) {
 	s, end, err := p.MysqlParser.ParseOneWithOptions(ctx, query, o)
-	return parse.Adapt(s), end, err
+	return adapted(s), end, err
+}
+
+// adapted is what the planner is given: functions of windows have names of their own.
+func adapted(s ast.Statement) ast.Statement {
+	renamed := map[*ast.FuncExpr]bool{}
+	if q, ok := s.(ast.SelectStatement); ok {
+		_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+			if f, ok := n.(*ast.FuncExpr); ok && f.Over != nil && !renamed[f] {
+				renamed[f] = true
+				f.Name = ast.NewColIdent(standard.Windowed(f.Name.Lowered()))
+				f.Exprs = append(ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewIntVal([]byte("0"))}}, f.Exprs...)
+			}
+			return true, nil
+		}, q)
+	}
+	return parse.Adapt(s)
 }
 
 // context is where a statement runs. One that cannot be parsed has its text only.

@@ -38,6 +38,7 @@ import (
 const (
 	rewriteID analyzer.RuleId = 20001 + iota
 	guardID
+	windowsID
 	budgetID
 	pushID
 )
@@ -71,6 +72,9 @@ func init() {
 
 // Build adds the planner's rules to a builder of an analyzer, and builds it.
 func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
+	b.AddPreAnalyzeRule(windowsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		return tree.PastWindows(ctx, n)
+	})
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
 	if p.config.Public != nil {
 		b.AddPreAnalyzeRule(pushID, p.pushDown)

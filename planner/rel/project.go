@@ -1,15 +1,14 @@
 package rel
 
 import (
-	"reflect"
 	"slices"
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation/window"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -168,32 +167,36 @@ func (s *Writer) overOwnRows(r *Relation, e sql.WindowAdaptableExpression) (lowe
 		return text + ")"
 	}
 	integer := lower.Type{Kind: lower.Int}
-	switch e := e.(type) {
-	case *window.RowNumber:
+	o, ok := e.(*standard.Over)
+	if !ok {
+		return lower.Expr{}, windowRefused(r)
+	}
+	switch o.Name {
+	case "row_number":
 		return lower.Expr{SQL: over("row_number()", total), Type: integer}, nil
-	case *window.Rank:
-		return lower.Expr{SQL: over("rank()", order), Type: integer}, nil
-	case *window.DenseRank:
-		return lower.Expr{SQL: over("dense_rank()", order), Type: integer}, nil
-	case *window.Lag:
-		return s.shifted(r, "lag", e, func(f string) string { return over(f, total) })
-	case *window.Lead:
-		return s.shifted(r, "lead", e, func(f string) string { return over(f, total) })
+	case "rank", "dense_rank":
+		return lower.Expr{SQL: over(o.Name+"()", order), Type: integer}, nil
+	case "lag", "lead":
+		return s.shifted(r, o, func(f string) string { return over(f, total) })
 	}
 	return lower.Expr{}, windowRefused(r)
 }
 
 // shifted translates LAG and LEAD.
-func (s *Writer) shifted(r *Relation, name string, e sql.Expression, over func(string) string) (lower.Expr, error) {
-	// The number of rows has no other way out of the function.
-	offset := reflect.ValueOf(e).Elem().FieldByName("offset")
-	args := e.Children()[e.(sql.WindowAdaptableExpression).Window().ExpressionsLen():]
-	if !offset.IsValid() || len(args) != 1 {
-		return lower.Expr{}, rule.Deny(rule.Window, refuse.Shape, "Use COALESCE around it.", "%s with a default is not supported over protected rows.", name)
+func (s *Writer) shifted(r *Relation, o *standard.Over, over func(string) string) (lower.Expr, error) {
+	args, offset := o.Args(), 1
+	if len(args) == 3 {
+		return lower.Expr{}, rule.Deny(rule.Window, refuse.Shape, "Use COALESCE around it.", "%s with a default is not supported over protected rows.", o.Name)
+	}
+	if len(args) == 2 {
+		var err error
+		if offset, err = expression.LiteralToInt(args[1]); err != nil {
+			return lower.Expr{}, err
+		}
 	}
 	x, err := s.Lower(args[0], r.Resolve)
 	if err != nil {
 		return x, err
 	}
-	return lower.Expr{SQL: over(name + "(" + x.SQL + ", " + strconv.FormatInt(offset.Int(), 10) + ")"), Type: x.Type, Nullable: true}, nil
+	return lower.Expr{SQL: over(o.Name + "(" + x.SQL + ", " + strconv.Itoa(offset) + ")"), Type: x.Type, Nullable: true}, nil
 }

@@ -344,3 +344,65 @@ func (t Types) Note(id sql.ColumnId, was, is sql.Type) {
 		t[id] = is
 	}
 }
+
+// PastWindows returns the tree with the columns that subqueries beside window functions read of the
+// rows around them: the binder has the windows hand on only what stands outside of subqueries.
+func PastWindows(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		list, ok := n.(sql.Expressioner)
+		if _, window := n.(*plan.Window); !ok || window || len(n.Children()) != 1 {
+			return n, transform.SameTree, nil
+		}
+		var read sql.ColSet
+		for _, e := range list.Expressions() {
+			sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+				if q, ok := e.(*plan.Subquery); ok {
+					read = read.Union(q.Correlated())
+				}
+				return true
+			})
+		}
+		child, changed, err := handOn(ctx, n.Children()[0], read)
+		if err != nil || !changed {
+			return n, transform.SameTree, err
+		}
+		n, err = n.WithChildren(ctx, child)
+		return n, transform.NewTree, err
+	})
+}
+
+// handOn adds columns to a window, and to the projections above it.
+func handOn(ctx *sql.Context, n sql.Node, read sql.ColSet) (sql.Node, bool, error) {
+	below := n.Children()
+	if len(below) != 1 || read.Empty() {
+		return n, false, nil
+	}
+	var err error
+	_, found := n.(*plan.Window)
+	switch n.(type) {
+	case *plan.Window:
+	case *plan.Project, *plan.Sort, *plan.TopN, *plan.Limit, *plan.Offset, *plan.Having, *plan.Filter:
+		if below[0], found, err = handOn(ctx, below[0], read); err != nil || !found {
+			return n, false, err
+		}
+	}
+	list, projects := n.(sql.Projector)
+	if !found || !projects {
+		if found {
+			n, err = n.WithChildren(ctx, below[0])
+		}
+		return n, found, err
+	}
+	exprs := slices.Clone(list.ProjectedExprs())
+	schema, ids := below[0].Schema(ctx), OutputIDs(below[0])
+	for i, id := range ids {
+		if len(ids) == len(schema) && read.Contains(id) && !slices.ContainsFunc(exprs, func(e sql.Expression) bool { return ID(e) == id }) {
+			c := schema[i]
+			exprs = append(exprs, expression.NewGetFieldWithTable(int(id), 0, c.Type, c.DatabaseSource, c.Source, c.Name, c.Nullable))
+		}
+	}
+	if _, window := n.(*plan.Window); window {
+		return plan.NewWindow(exprs, below[0]), true, nil
+	}
+	return plan.NewProject(ctx, exprs, below[0]), true, nil
+}

@@ -140,15 +140,21 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if err := bounded(s, m.text); err != nil {
 		return s, err
 	}
-	if hasWindow(m.text) { // before totals, which are rows for it
+	over := hasWindow(m.text)
+	if over { // before totals, which are rows for it
 		if err := windows(s); err != nil {
 			return s, err
 		}
 	}
-	if !strings.Contains(m.text, RollupMark) {
-		return s, nil
+	if strings.Contains(m.text, RollupMark) {
+		if err := rollups(s); err != nil {
+			return s, err
+		}
 	}
-	return s, rollups(s)
+	if over {
+		return s, overs(s)
+	}
+	return s, nil
 }
 
 // defines reports whether a text is the definition of a view.

@@ -2,10 +2,13 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 )
 
@@ -40,6 +43,48 @@ func windows(s ast.Statement) error {
 	}
 	return nil
 }
+
+// overs gives the functions with an OVER clause the names under which they are bound, and before
+// their arguments how many of the same text come before: the binder takes a second one in ORDER BY
+// for ambiguous. It refuses those that stand where MySQL has none.
+func overs(s ast.Statement) error {
+	found, standing, texts := []*ast.FuncExpr(nil), map[*ast.FuncExpr]bool{}, map[string]int{}
+	everywhere(s, func(n ast.SQLNode) {
+		switch n := n.(type) {
+		case *ast.FuncExpr:
+			if n.Over != nil && !slices.Contains(found, n) {
+				found = append(found, n)
+			}
+		case *ast.Select:
+			_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+				_, sub := n.(*ast.Subquery)
+				f, call := n.(*ast.FuncExpr)
+				if call && f.Over != nil {
+					standing[f] = true
+				}
+				return !sub && !(call && (f.Over != nil || f.IsAggregate())), nil
+			}, n.SelectExprs, n.OrderBy)
+		}
+	})
+	for _, f := range found {
+		name, text := f.Name.Lowered(), strings.ToLower(ast.String(f))
+		switch {
+		case !standing[f]:
+			return mysql.NewSQLError(errWindowUse, mysql.SSUnknownSQLState, "You cannot use the window function '%s' in this context.", name)
+		case f.Distinct:
+			return mysql.NewSQLError(mysql.ERNotSupportedYet, "42000", "This version of MySQL doesn't yet support '<window function>(DISTINCT ..)'")
+		case name == "count" && ast.String(f.Exprs) == "*":
+			f.Exprs = ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewIntVal([]byte("1"))}}
+		}
+		before := &ast.AliasedExpr{Expr: ast.NewIntVal(fmt.Append(nil, texts[text]))}
+		texts[text]++
+		f.Name, f.Exprs = ast.NewColIdent(standard.Windowed(name)), append(ast.SelectExprs{before}, f.Exprs...)
+	}
+	return nil
+}
+
+// errWindowUse is MySQL's ER_WINDOW_INVALID_WINDOW_FUNC_USE.
+const errWindowUse = 3593
 
 // hasWindow reports whether a text may have a window function: it has the word OVER somewhere.
 func hasWindow(text string) bool {
