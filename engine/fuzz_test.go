@@ -289,7 +289,10 @@ func (f *fuzzer) compare(s fuzz.Statement, n uint64) (out []deviation, asked boo
 		asked = asked || ok
 		if ok && d.Class != "" {
 			d.Number, d.Text = n, d.Short
-			out = append(out, f.shorten(s, d))
+			if d.Class != "refused" {
+				d = f.shorten(s, d)
+			}
+			out = append(out, d)
 		}
 	}
 	return out, asked
