@@ -364,8 +364,8 @@ func TestFuzzPublic(t *testing.T) {
 	judge(t, all, asked, func(k *fuzzKind) float64 { return k.public })
 }
 
-// TestFuzzPrivate compares random statements on protected rows, without noise, with MariaDB's on the
-// same rows.
+// TestFuzzPrivate compares random statements on protected rows, without noise, with MariaDB's on
+// the same rows.
 func TestFuzzPrivate(t *testing.T) {
 	i := startWith(t, "", silence)
 	i.defects = true
