@@ -24,6 +24,8 @@ func init() {
 			doc: "returns the seconds from the year 0 to a date."},
 		function{name: "to_days", min: 1, max: 1, typ: types.Int64, eval: toDays,
 			doc: "returns the days from the year 0 to a date."},
+		function{name: "curdate", typ: types.Date, eval: curDate, doc: "returns the day of the session's clock."},
+		function{name: "current_date", typ: types.Date, eval: curDate, doc: "returns the day of the session's clock."},
 		function{name: "utc_date", typ: types.Date, eval: utcDate,
 			doc: "returns the day of the world's time."},
 	)
@@ -134,6 +136,11 @@ func toSeconds(ctx *sql.Context, a []any) (any, error) {
 		return nil, nil
 	}
 	return days(t)*86400 + clockOf(t)/1e6, nil
+}
+
+func curDate(ctx *sql.Context, _ []any) (any, error) {
+	t := ctx.QueryTime()
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
 }
 
 func utcDate(ctx *sql.Context, _ []any) (any, error) {

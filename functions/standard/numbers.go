@@ -27,6 +27,12 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 		return true
 	})
 	return transform.NodeExprsWithOpaque(ctx, n, func(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
+		same = transform.SameTree
+		if x, err := operands(ctx, e); err != nil {
+			return e, same, err
+		} else if x != nil {
+			e, same = x, transform.NewTree
+		}
 		switch x := e.(type) {
 		case *plan.Subquery:
 			q, same, err := Guard(ctx, x.Query)
@@ -37,9 +43,10 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 			like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
 			out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
 		case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked:
-			return e, transform.SameTree, nil
+			return e, same, nil
 		default:
-			return check(ctx, e)
+			e, inner, err := check(ctx, e)
+			return e, same && inner, err
 		}
 		return out, transform.NewTree, err
 	})

@@ -14,8 +14,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // function is an entry of the table.
@@ -161,14 +161,8 @@ func (c *call) CollationCoercibility(ctx *sql.Context) (collation sql.CollationI
 }
 
 func init() {
-	define(function{name: "timestamp", min: 2, max: 2, typ: types.DatetimeMaxPrecision, eval: timestamp,
-		doc: "adds a time to a date."})
-	wrap("timestamp", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
-		if len(args) == 1 {
-			return gms.NewDatetime(ctx, args...)
-		}
-		return nil, nil
-	})
+	define(function{name: "timestamp", min: 1, max: 2, typeOf: timestampType, eval: timestamp,
+		doc: "reads a date with a time, and adds a time to it."})
 }
 
 // wrapped are the functions of go-mysql-server that serve for some arguments only: nil leaves the
@@ -179,14 +173,37 @@ func wrap(name string, f func(ctx *sql.Context, args []sql.Expression) (sql.Expr
 	wrapped[name] = f
 }
 
-// timestamp is TIMESTAMP(date, time).
+// timestampType is a DATETIME with the digits that the arguments have.
+func timestampType(ctx *sql.Context, args []sql.Expression) sql.Type {
+	digits := 0
+	for _, a := range args {
+		d, ok := a.Type(ctx).(sql.DatetimeType)
+		switch {
+		case !ok:
+			return types.DatetimeMaxPrecision
+		case !types.IsDateType(d):
+			digits = max(digits, d.Precision())
+		}
+	}
+	return types.MustCreateDatetimeType(sqltypes.Datetime, digits)
+}
+
+// timestamp is TIMESTAMP(date) and TIMESTAMP(date, time).
 func timestamp(ctx *sql.Context, a []any) (any, error) {
 	t, ok := moment(ctx, a[0])
-	by, timed := span(ctx, a[1])
-	if !ok || !timed {
+	if s, timed := a[0].(types.Timespan); timed {
+		t, ok = todayAt(ctx, s.AsMicroseconds()), true
+	}
+	if len(a) > 1 && ok {
+		var by int64
+		if by, ok = span(ctx, a[1]); ok {
+			t = t.Add(time.Duration(by) * time.Microsecond)
+		}
+	}
+	if !ok {
 		return nil, nil
 	}
-	return t.Add(time.Duration(by) * time.Microsecond), nil
+	return t, nil
 }
 
 func init() {

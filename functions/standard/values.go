@@ -2,10 +2,12 @@ package standard
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
@@ -39,6 +41,9 @@ func text(ctx *sql.Context, v any) (string, bool) {
 	return t, ok
 }
 
+// Moment reads a text as a date, with or without a time.
+func Moment(ctx *sql.Context, s string) (time.Time, bool) { return moment(ctx, s) }
+
 // moment reads a date, with or without a time: a text, a number as YYMMDD, YYYYMMDD or with the
 // time's digits, or a value of such a type.
 func moment(ctx *sql.Context, v any) (time.Time, bool) {
@@ -48,6 +53,8 @@ func moment(ctx *sql.Context, v any) (time.Time, bool) {
 	case types.Timespan:
 		return time.Time{}, false
 	case string, []byte:
+	case *apd.Decimal:
+		v = n.Text('f')
 	default:
 		i, ok := integer(ctx, n)
 		if !ok || i <= 0 {
@@ -55,38 +62,80 @@ func moment(ctx *sql.Context, v any) (time.Time, bool) {
 		}
 		v = strconv.FormatInt(i, 10)
 	}
-	if s, ok := v.(string); ok {
-		v = punctuated(s)
-	}
-	t, _, err := types.DatetimeMaxPrecision.Convert(ctx, v)
-	if err != nil || t == nil {
+	s, ok := plainText(v)
+	if !ok {
 		return time.Time{}, false
 	}
-	d, ok := t.(time.Time)
-	return d, ok
+	if offset.MatchString(s) {
+		t, _, err := types.DatetimeMaxPrecision.Convert(ctx, s)
+		d, ok := t.(time.Time)
+		return d, ok && err == nil
+	}
+	return parseMoment(s)
 }
 
-// punctuated writes the digits of YYMMDD, YYYYMMDD, YYMMDDHHMMSS and YYYYMMDDHHMMSS apart. Other
-// texts stay.
-func punctuated(s string) string {
-	if strings.Trim(s, "0123456789") != "" {
-		return s
+// offset ends a moment of another zone.
+var offset = regexp.MustCompile(`[0-9](Z|[-+][0-9]{2}:[0-9]{2})$`)
+
+// parseMoment reads a date with or without a time as MySQL does: the parts with punctuation between
+// them, or YYMMDD or YYYYMMDD and hhmmss in digits alone. A year of two digits is of 1970 to 2069.
+func parseMoment(s string) (time.Time, bool) {
+	s = strings.TrimSpace(s)
+	body, fraction := s, ""
+	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if whole, rest, _ := strings.Cut(s, "."); digits(strings.Replace(whole, "T", "", 1)) && len(whole) > 4 {
+		body, fraction = strings.Replace(whole, "T", "", 1), rest
+		if len(body)%2 != 0 {
+			body = "0" + body
+		}
+		if len(body) == 6 || len(body) == 12 {
+			y, _ := strconv.ParseInt(body[:2], 10, 64) // digits
+			body = strconv.FormatInt(year4(y), 10) + body[2:]
+		}
+		if len(body) != 8 && len(body) != 14 {
+			return time.Time{}, false
+		}
+		parts = []string{body[:4], body[4:6], body[6:8]}
+		if len(body) == 14 {
+			parts = append(parts, body[8:10], body[10:12], body[12:])
+		}
+		if fraction != "" {
+			parts = append(parts, fraction)
+		}
+	} else if !dashed(s) {
+		return time.Time{}, false
 	}
-	if len(s) == 5 || len(s) == 11 {
-		s = "0" + s
+	var n [7]int64
+	for i, p := range parts {
+		x, err := strconv.ParseInt(p, 10, 64)
+		switch {
+		case i > 6 || err != nil && i != 6:
+			return time.Time{}, false
+		case i == 0 && len(p) <= 2:
+			x = year4(x)
+		case i == 6:
+			p = (p + "000000")[:6]
+			x, _ = strconv.ParseInt(p, 10, 64) // six digits
+			if len(parts[6]) > 6 && parts[6][6] >= '5' {
+				x++
+			}
+		}
+		n[i] = x
 	}
-	if len(s) == 6 || len(s) == 12 {
-		y, _ := strconv.ParseInt(s[:2], 10, 64)
-		s = strconv.FormatInt(year4(y), 10) + s[2:]
+	if len(parts) < 3 || len(parts) == 4 && fraction == "" && !strings.ContainsAny(s, " T") || n[0] > 9999 || n[1] < 1 || n[1] > 12 || n[2] < 1 || n[3] > 23 || n[4] > 59 || n[5] > 59 {
+		return time.Time{}, false
 	}
-	switch len(s) {
-	case 8:
-		return s[:4] + "-" + s[4:6] + "-" + s[6:]
-	case 14:
-		return s[:4] + "-" + s[4:6] + "-" + s[6:8] + " " + s[8:10] + ":" + s[10:12] + ":" + s[12:]
-	}
-	return s
+	t := time.Date(int(n[0]), time.Month(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), 0, time.UTC)
+	return t.Add(time.Duration(n[6]) * time.Microsecond), int64(t.Day()) == n[2]
 }
+
+// moments that MySQL reads, but for blanks at the ends and the forms of digits alone.
+var momentPattern = regexp.MustCompile(`^[0-9]{1,4}[[:punct:]][0-9]{1,2}[[:punct:]][0-9]{1,2}([ T]+[0-9]{1,2}([[:punct:]][0-9]{1,2}([[:punct:]][0-9]{1,2}(\.[0-9]*)?)?)?)?$`)
+
+// dashed reports whether a text is a date, with or without a time, with punctuation between the
+// parts.
+func dashed(s string) bool { return momentPattern.MatchString(strings.TrimSpace(s)) }
 
 // maxSpan is the largest TIME, 838:59:59, in microseconds.
 const maxSpan = ((838*60+59)*60 + 59) * 1e6
@@ -105,7 +154,7 @@ func span(ctx *sql.Context, v any) (int64, bool) {
 		return 0, false
 	}
 	s = strings.TrimSpace(s)
-	if dated(s) {
+	if dated(s) && len(s) >= len("2006-01-02 1") {
 		t, ok := moment(ctx, s)
 		return clockOf(t), ok
 	}
@@ -122,66 +171,42 @@ func clockOf(t time.Time) int64 {
 	return int64(t.Hour())*3600e6 + int64(t.Minute())*60e6 + int64(t.Second())*1e6 + int64(t.Nanosecond()/1000)
 }
 
-// parseSpan reads a TIME of a text.
-func parseSpan(s string) (int64, bool) {
-	negative := strings.HasPrefix(s, "-")
-	s = strings.TrimPrefix(s, "-")
-	whole, fraction, _ := strings.Cut(s, ".")
-	var days int64
-	if d, rest, ok := strings.Cut(whole, " "); ok {
-		n, err := strconv.ParseInt(d, 10, 32)
-		if err != nil || n > 34 {
-			return 0, false
-		}
-		days, whole = n, strings.TrimSpace(rest)
-	}
-	h, m, sec, ok := clockParts(whole)
-	if !ok || m > 59 || sec > 59 {
-		return 0, false
-	}
-	us, ok := fractionOf(fraction)
-	if !ok {
-		return 0, false
-	}
-	total := min(((days*24+h)*3600+m*60+sec)*1e6+us, maxSpan)
-	if negative {
-		total = -total
-	}
-	return total, true
-}
+// spanPattern is a TIME: a sign, days, hours with minutes and seconds or digits alone, a fraction.
+// What follows is cut off, as MySQL does with a warning.
+var spanPattern = regexp.MustCompile(`^(-?)(?:([0-9]+) +)?([0-9]+)(?::([0-9]+))?(?::([0-9]+))?(?:\.([0-9]*))?`)
 
-// clockParts splits HH:MM:SS, HH:MM or HHMMSS.
-func clockParts(s string) (h, m, sec int64, ok bool) {
-	parts := strings.Split(s, ":")
-	n := make([]int64, len(parts))
-	for i, p := range parts {
+// parseSpan reads a TIME of a text. One beyond MySQL's range is the largest or smallest.
+func parseSpan(s string) (int64, bool) {
+	m := spanPattern.FindStringSubmatch(s)
+	if m == nil {
+		return 0, false
+	}
+	var n [6]int64
+	for i, p := range m[1:] {
+		if p == "" || i == 0 {
+			continue
+		}
+		if i == 5 {
+			p = (p + "0000000")[:7] // the seventh digit rounds
+		}
 		x, err := strconv.ParseInt(p, 10, 32)
-		if err != nil || x < 0 {
-			return 0, 0, 0, false
+		if err != nil {
+			return 0, false
 		}
 		n[i] = x
 	}
-	switch len(n) {
-	case 1:
-		return n[0] / 10000, n[0] / 100 % 100, n[0] % 100, true
-	case 2:
-		return n[0], n[1], 0, true
-	case 3:
-		return n[0], n[1], n[2], true
+	days, h, minute, sec := n[1], n[2], n[3], n[4]
+	if m[4] == "" && m[2] == "" { // digits alone
+		h, minute, sec = h/10000, h/100%100, h%100
 	}
-	return 0, 0, 0, false
-}
-
-// fractionOf reads the digits behind the point of seconds, as microseconds.
-func fractionOf(digits string) (int64, bool) {
-	if digits == "" {
-		return 0, true
+	if minute > 59 || sec > 59 {
+		return 0, false
 	}
-	if len(digits) > 6 {
-		digits = digits[:6]
+	total := min(((days*24+h)*3600+minute*60+sec)*1e6+(n[5]+5)/10, maxSpan)
+	if m[1] == "-" {
+		total = -total
 	}
-	n, err := strconv.ParseInt(digits+strings.Repeat("0", 6-len(digits)), 10, 64)
-	return n, err == nil && n >= 0
+	return total, true
 }
 
 // timeOf makes a TIME of microseconds.

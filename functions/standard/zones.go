@@ -205,7 +205,11 @@ func (u unixTimestamp) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	if v, _, err = types.DatetimeMaxPrecision.Convert(ctx, v); err != nil {
+	read, ok := moment(ctx, v)
+	if s, timed := v.(types.Timespan); timed {
+		read, ok = todayAt(ctx, s.AsMicroseconds()), true
+	}
+	if !ok {
 		ctx.Warn(1292, "Incorrect datetime value: %s", u.Date.String())
 		return int64(0), nil
 	}
@@ -213,7 +217,7 @@ func (u unixTimestamp) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := onPaper(v.(time.Time))
+	d := onPaper(read)
 	moment := *u.UnixTimestamp
 	moment.Date = expression.NewLiteral(d.Add(-aheadOfClock(at, d)), types.Timestamp)
 	return moment.Eval(ctx, nil)

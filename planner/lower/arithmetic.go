@@ -32,7 +32,7 @@ func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
 	if x.Type.Kind == Null || y.Type.Kind == Null {
 		return null(), nil
 	}
-	return l.arithmetic(op, l.toNumber(x), l.toNumber(y)), nil
+	return l.arithmetic(op, l.toNumber(l.wholeSeconds(x, left)), l.toNumber(l.wholeSeconds(y, right))), nil
 }
 
 func (l *lowerer) arithmetic(op string, x, y Expr) Expr {

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -75,8 +74,8 @@ func (l *lowerer) alignTimes(xs ...*Expr) error {
 		}
 		if x.text != nil {
 			if v, _, err := types.Time.Convert(l.ctx, *x.text); err == nil {
-				if span, ok := v.(types.Timespan); ok {
-					*x = of(Time, fmt.Sprintf("to_microseconds(%d)", span.AsMicroseconds()))
+				if by, ok := v.(types.Timespan); ok {
+					*x = span(by)
 					continue
 				}
 			}
@@ -145,13 +144,13 @@ func (l *lowerer) comparable(x, y Expr) (Expr, Expr) {
 		return x, y
 	case a == Bytes || b == Bytes:
 		return l.toBytes(x), l.toBytes(y)
-	case temporal(a) && temporal(b):
-		return l.toDatetime(x), l.toDatetime(y)
-	case temporal(a) && (b == String || b == Int || b == UInt):
+	case temporal(a) && (b == String || y.number != nil || temporal(b) && y.text != nil):
 		return l.alike(x, l.moment(y))
-	case temporal(b) && (a == String || a == Int || a == UInt):
+	case temporal(b) && (a == String || x.number != nil || temporal(a) && x.text != nil):
 		y, x = l.alike(y, l.moment(x))
 		return x, y
+	case temporal(a) && temporal(b):
+		return l.toDatetime(x), l.toDatetime(y)
 	}
 	return l.sameNumbers(x, y)
 }

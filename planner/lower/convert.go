@@ -7,8 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -114,6 +114,14 @@ func (l *lowerer) toNumber(x Expr) Expr {
 		return decimal(l.let(x.SQL, func(r string) string {
 			return "(CAST(" + digitsOf(r) + " * 1000000::HUGEINT + epoch_us(" + r + ") % 1000000 AS DECIMAL(20,0)) * CAST('0.000001' AS DECIMAL(6,6)))"
 		}), 26, 6, x.Nullable)
+	}
+	return x
+}
+
+// wholeSeconds makes a moment that is declared without a fraction a whole number, on public rows.
+func (l *lowerer) wholeSeconds(x Expr, e sql.Expression) Expr {
+	if t, ok := e.Type(l.ctx).(sql.DatetimeType); ok && t.Precision() == 0 && x.Type.Kind == Datetime && l.raises() {
+		return l.toInt(x)
 	}
 	return x
 }
@@ -264,6 +272,9 @@ func (l *lowerer) toDatetime(x Expr) Expr {
 	case Datetime:
 		return x
 	case Date:
+		if x.text != nil {
+			return l.constantMoment(*x.text)
+		}
 		return of(Datetime, "CAST("+x.SQL+" AS TIMESTAMP)", x)
 	case Null:
 		return maybe(Datetime, "CAST(NULL AS TIMESTAMP)")
@@ -272,6 +283,9 @@ func (l *lowerer) toDatetime(x Expr) Expr {
 			return l.constantMoment(*x.text)
 		}
 	case Int, UInt, Bool:
+		if x.number != nil && l.ctx != nil && (x.digits < 8 || x.digits == 12) {
+			return l.constantMoment(strconv.FormatInt(*x.number, 10))
+		}
 		x = of(String, "CAST("+x.SQL+" AS VARCHAR)", x)
 	default: // Decimal, Double: their integral part
 		x = of(String, "CAST("+l.toInt(x).SQL+" AS VARCHAR)", x)
@@ -303,11 +317,8 @@ func (l *lowerer) moment(x Expr) Expr {
 
 // constantMoment reads a string constant as MySQL does; NULL when it is no date.
 func (l *lowerer) constantMoment(s string) Expr {
-	v, _, err := types.DatetimeMaxPrecision.Convert(l.ctx, s)
-	if err == nil && v != nil {
-		if x, err := l.literal(v, types.DatetimeMaxPrecision); err == nil && x.Type.Kind == Datetime {
-			return x
-		}
+	if t, ok := standard.Moment(l.ctx, s); ok {
+		return moment(t, Datetime)
 	}
 	return maybe(Datetime, "CAST(NULL AS TIMESTAMP)")
 }

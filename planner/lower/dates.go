@@ -77,6 +77,9 @@ var dateFunctions = []entry{
 				return d, err
 			}
 		}
+		if t, ok := c.raw[0].Type(l.ctx).(sql.DatetimeType); l.raises() && (!ok && c.args[0].Type.Kind == String || ok && !isDate(t) && t.Precision() > 0) {
+			l.refuse("UNIX_TIMESTAMP() of fractions of a second.") // of which go-mysql-server keeps the digits
+		}
 		return of(Int, l.let(d.SQL, func(r string) string {
 			return "(CASE WHEN " + r + " IS NULL THEN NULL WHEN " + r + " BETWEEN TIMESTAMP '1970-01-01 00:00:00' AND TIMESTAMP '3001-01-18 23:59:59.999999' THEN epoch_us(" + r + ") // 1000000 ELSE 0 END)"
 		}), d), nil
@@ -228,6 +231,9 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 	if d.Type.Kind == Null {
 		return d, nil
 	}
+	if k := d.Type.Kind; l.raises() && !temporal(k) && (d.text == nil || k != String) {
+		l.refuse("DATE_ADD() of a text or a number.") // whose own form tells that of the result
+	}
 	day := d.Type.Kind == Date || d.text != nil && len(*d.text) <= len("2006-01-02")
 	unit := strings.ToUpper(iv.Unit)
 	u, simple := units[unit]
@@ -286,11 +292,21 @@ var parts = map[string]string{
 	"DAY_SECOND":  "(day(%[1]s) * 1000000 + hour(%[1]s) * 10000 + minute(%[1]s) * 100 + second(%[1]s))",
 	"HOUR_MINUTE": "(hour(%[1]s) * 100 + minute(%[1]s))", "HOUR_SECOND": "(hour(%[1]s) * 10000 + minute(%[1]s) * 100 + second(%[1]s))",
 	"MINUTE_SECOND": "(minute(%[1]s) * 100 + second(%[1]s))",
+	// the store's microseconds have the seconds
+	"DAY_MICROSECOND":    "(((day(%[1]s) * 100 + hour(%[1]s)) * 100 + minute(%[1]s)) * 100000000 + microsecond(%[1]s))",
+	"HOUR_MICROSECOND":   "((hour(%[1]s) * 100 + minute(%[1]s)) * 100000000 + microsecond(%[1]s))",
+	"MINUTE_MICROSECOND": "(minute(%[1]s) * 100000000 + microsecond(%[1]s))", "SECOND_MICROSECOND": "microsecond(%[1]s)",
 }
+
+// days are the units of EXTRACT that a TIME has not.
+var days = map[string]bool{"YEAR": true, "QUARTER": true, "MONTH": true, "WEEK": true, "DAY": true, "YEAR_MONTH": true}
 
 func extract(l *lowerer, c *call) (Expr, error) {
 	unit, _ := c.constantText(0)
 	unit = strings.ToUpper(unit)
+	if x := c.args[1]; x.Type.Kind == String && !days[unit] && (x.text == nil || !strings.ContainsAny(*x.text, "-/")) {
+		l.refuse("EXTRACT(%s) of a text is not allowed on protected rows: CAST it AS DATETIME.", unit) // it may be a time
+	}
 	d := l.toDatetime(c.args[1])
 	if unit == "WEEK" {
 		d = l.toDate(d)

@@ -103,6 +103,9 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 	if !date {
 		return Expr{}, refuse.New(refuse.Expression, "STR_TO_DATE() needs a format with a date on protected rows.")
 	}
+	if l.raises() {
+		l.refuse("STR_TO_DATE() of texts that go on behind the format.")
+	}
 	s := l.toString(c.args[0])
 	x := maybe(Datetime, l.let("try_strptime("+s.SQL+", "+l.hold(store.String())+")", func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"

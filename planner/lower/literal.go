@@ -13,6 +13,7 @@ import (
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
 )
@@ -65,7 +66,12 @@ func (l *lowerer) literal(v any, t sql.Type) (Expr, error) {
 	case apd.Decimal:
 		return decimalLiteral(v.Text('f'))
 	case string:
+		if x, ok := l.temporalText(v, t); ok {
+			return x, nil
+		}
 		return l.text(v)
+	case types.Timespan:
+		return span(v), nil
 	case []byte:
 		if !utf8.Valid(v) || bytes.IndexByte(v, 0) >= 0 {
 			return Expr{SQL: "unhex('" + hex.EncodeToString(v) + "')", Type: Type{Kind: Bytes}}, nil
@@ -140,6 +146,34 @@ func (l *lowerer) text(s string) (Expr, error) {
 		return Expr{}, refuse.New(refuse.Expression, "A string constant that is not valid UTF-8 text is not allowed on protected rows.")
 	}
 	return Expr{SQL: l.hold(s), Type: Type{Kind: String}, text: &s}, nil
+}
+
+// temporalText translates DATE 'text', TIME 'text' and TIMESTAMP 'text', whose value is the text.
+func (l *lowerer) temporalText(s string, t sql.Type) (Expr, bool) {
+	var x Expr
+	switch {
+	case types.IsTimespan(t):
+		v, err := types.Time.ConvertToTimespan(s)
+		if err != nil {
+			return x, false
+		}
+		x = span(v)
+	case types.IsTime(t):
+		if x = l.constantMoment(s); strings.HasPrefix(x.SQL, "CAST(NULL") {
+			return x, false
+		}
+		if isDate(t) {
+			_, x = l.alike(Expr{Type: Type{Kind: Date}}, x)
+		}
+	default:
+		return x, false
+	}
+	x.text = &s
+	return x, true
+}
+
+func span(v types.Timespan) Expr {
+	return of(Time, fmt.Sprintf("to_microseconds(%d)", v.AsMicroseconds()))
 }
 
 // moment writes a temporal constant; years outside 1 to 9999 are NULL.

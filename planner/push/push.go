@@ -135,6 +135,9 @@ func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 			return nil, rel.ErrStay
 		}
 		items[i] = c.Expr.SQL
+		if k := c.Expr.Type.Kind; types.IsText(schema[i].Type) && (k == lower.Date || k == lower.Datetime) {
+			items[i] = lower.Convert(c.Expr, lower.Type{Kind: lower.String}).SQL
+		}
 		if t, ok := s.types[c.ID]; ok {
 			q.Columns[i].Type = t
 		} else if c.Expr.Type.Kind == lower.String && c.Expr.Type.Members == "" && !types.IsText(c.Type) {

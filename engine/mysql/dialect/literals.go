@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 
+	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
 	"scrim/internal/sqltext"
 )
 
@@ -95,18 +97,31 @@ func (s *statement) escape(i int) {
 	}
 	by := ""
 	if i+3 == last && s.tokens[i+2].kind == text {
-		switch strings.ToLower(s.text(i + 1)) {
-		case "d":
-			by = "DATE "
-		case "t":
-			by = "TIME "
-		case "ts":
-			by = "TIMESTAMP "
-		}
+		by = map[string]string{"d": "DATE", "t": "TIME", "ts": "TIMESTAMP"}[strings.ToLower(s.text(i+1))]
 	}
-	s.replace(i, i+1, by)
+	if by != "" {
+		s.replace(i, i+1, typedLiteral(by))
+		s.replace(last, last, ")")
+		return
+	}
+	s.replace(i, i+1, "")
 	s.drop(last, last)
 }
+
+func init() {
+	for _, w := range []string{"DATE", "TIME", "TIMESTAMP"} {
+		words[w] = func(s *statement, i int) {
+			if i+1 < len(s.tokens) && s.tokens[i+1].kind == text && !s.is(i-1, "DEFAULT") {
+				s.replace(i, i, typedLiteral(w))
+				s.before(i+2, ")")
+			}
+		}
+	}
+}
+
+// typedLiteral begins the call that DATE 'text' becomes: the grammar drops the word, and the value
+// would be a text.
+func typedLiteral(word string) string { return sqltext.Name(strings.ToLower(word)+" literal") + "(" }
 
 // invert makes a call of ~x, which the binder has not.
 func (s *statement) invert(i int) {
@@ -131,4 +146,47 @@ func (s *statement) invert(i int) {
 	}
 	s.replace(i, i, sqltext.Name(InvertFunction)+"(")
 	s.before(last+1, ")")
+}
+
+// hasWord reports whether a text may have a word, which is in lower case, somewhere.
+func hasWord(text, word string) bool {
+	for i := 0; i+len(word) <= len(text); i++ {
+		if text[i]|0x20 == word[0] && strings.EqualFold(text[i:i+len(word)], word) {
+			return true
+		}
+	}
+	return false
+}
+
+// intervals writes d + INTERVAL 1 DAY, and TIMESTAMPADD, as the calls of DATE_ADD and DATE_SUB that
+// they are: the binder makes an operator of the one, whose type is always DATETIME.
+func intervals(s ast.Statement) ast.Statement {
+	found := false
+	var rewrite swap
+	shift := func(name string, date ast.Expr, by *ast.IntervalExpr) (ast.Expr, bool) {
+		found = true
+		return &ast.FuncExpr{Name: ast.NewColIdent(name), Exprs: ast.SelectExprs{
+			&ast.AliasedExpr{Expr: copyOf(date, rewrite)}, &ast.AliasedExpr{Expr: copyOf(ast.Expr(by), rewrite)}}}, false
+	}
+	rewrite = func(e ast.Expr) (ast.Expr, bool) {
+		switch e := e.(type) {
+		case *ast.TimestampFuncExpr:
+			if strings.EqualFold(e.Name, "timestampadd") {
+				return shift("date_add", e.Expr2, &ast.IntervalExpr{Expr: e.Expr1, Unit: e.Unit})
+			}
+		case *ast.BinaryExpr:
+			name := map[string]string{ast.PlusStr: "date_add", ast.MinusStr: "date_sub"}[e.Operator]
+			if by, ok := e.Right.(*ast.IntervalExpr); ok && name != "" {
+				return shift(name, e.Left, by)
+			}
+			if by, ok := e.Left.(*ast.IntervalExpr); ok && e.Operator == ast.PlusStr {
+				return shift(name, e.Right, by)
+			}
+		}
+		return nil, true
+	}
+	if out := copyOf(s, rewrite); found {
+		return out
+	}
+	return s
 }

@@ -140,6 +140,9 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if err := bounded(s, m.text); err != nil {
 		return s, err
 	}
+	if hasWord(m.text, "interval") || hasWord(m.text, "timestampadd") {
+		s = intervals(s)
+	}
 	over := hasWindow(m.text)
 	if over { // before totals, which are rows for it
 		if err := windows(s); err != nil {

@@ -86,15 +86,8 @@ func overs(s ast.Statement) error {
 // errWindowUse is MySQL's ER_WINDOW_INVALID_WINDOW_FUNC_USE.
 const errWindowUse = 3593
 
-// hasWindow reports whether a text may have a window function: it has the word OVER somewhere.
-func hasWindow(text string) bool {
-	for i := 0; i+4 <= len(text); i++ {
-		if text[i]|0x20 == 'o' && strings.EqualFold(text[i:i+4], "over") {
-			return true
-		}
-	}
-	return false
-}
+// hasWindow reports whether a text may have a window function.
+func hasWindow(text string) bool { return hasWord(text, "over") }
 
 // windowed reports whether a SELECT itself has both groups and window functions.
 func windowed(sel *ast.Select) bool {
