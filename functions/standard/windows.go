@@ -101,14 +101,16 @@ func (o *Over) Type(ctx *sql.Context) sql.Type {
 		return o.Aggregate.Type(ctx)
 	case o.Name == "percent_rank" || o.Name == "cume_dist":
 		return types.Float64
-	case o.Name == "lag" || o.Name == "lead":
-		if len(o.args) == 3 {
-			if c, err := gms.NewCoalesce(ctx, o.args[0], o.args[2]); err == nil {
-				return c.Type(ctx)
-			}
+	case len(o.args) == 3:
+		c, err := gms.NewCoalesce(ctx, o.args[0], o.args[2])
+		if err != nil {
+			return o.args[0].Type(ctx)
 		}
-		return o.args[0].Type(ctx)
-	case strings.HasSuffix(o.Name, "_value"):
+		if d, ok := c.Type(ctx).(sql.DecimalType); ok { // with room for the digits of both
+			return types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, d.Scale())
+		}
+		return c.Type(ctx)
+	case o.Name == "lag" || o.Name == "lead" || strings.HasSuffix(o.Name, "_value"):
 		return o.args[0].Type(ctx)
 	}
 	return types.Uint64

@@ -208,7 +208,7 @@ func (f *windowed) shifted(ctx *sql.Context, s *ordering, i, j int) (any, error)
 		v, err = f.args[2].Eval(ctx, s.row(i))
 	}
 	if err == nil && v != nil && f.converts {
-		v, _, err = f.typ.Convert(ctx, v)
+		return converted(ctx, f.typ, v)
 	}
 	return v, err
 }
