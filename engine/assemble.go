@@ -115,6 +115,7 @@ func (s *Server) assemble() error {
 	})
 	s.analyzer = s.planner.Build(builder)
 	own := tables.NewBuilder(s.tables, infile.Builder{Next: dialect.Explainer{Next: session.Locking{}}})
+	own.Whole = s.analyzer.ExecBuilder
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})

@@ -218,7 +218,8 @@ func (a *Admin) backup() sql.ExternalStoredProcedureDetails {
 			return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", backupDoc.Name)
 		}
 		if a.o.Backup == nil {
-			return nil, refuse.New(refuse.Unsupported, "There is nothing to back up here.")
+			return nil, refuse.New(refuse.Unsupported, "There is nothing to back up here.").
+				With("Start the server on a data directory, with a backup-dir.")
 		}
 		path, bytes, err := a.o.Backup(ctx, name)
 		if err != nil {

@@ -81,7 +81,8 @@ func DuckDBType(t sql.Type) (string, error) {
 	case sqltypes.Decimal:
 		d, ok := t.(sql.DecimalType)
 		if !ok || int(d.Precision()) > maxPrecision {
-			return "", refuse.New(refuse.Unsupported, "A DECIMAL column has at most %d digits here.", maxPrecision)
+			return "", refuse.New(refuse.Unsupported, "A DECIMAL column has at most %d digits here.", maxPrecision).
+				With("Declare it with fewer digits, or as a DOUBLE or VARCHAR.")
 		}
 		return fmt.Sprintf("DECIMAL(%d,%d)", d.Precision(), d.Scale()), nil
 	case sqltypes.Char, sqltypes.VarChar, sqltypes.Text, sqltypes.Enum, sqltypes.Set:
@@ -97,7 +98,8 @@ func DuckDBType(t sql.Type) (string, error) {
 	case sqltypes.TypeJSON:
 		return "JSON", nil
 	}
-	return "", refuse.New(refuse.Unsupported, "The type %s has no counterpart in the store.", t.String())
+	return "", refuse.New(refuse.Unsupported, "The type %s has no counterpart in the store.", t.String()).
+		With("Keep the value as JSON, VARCHAR or BLOB.")
 }
 
 var (
@@ -168,7 +170,8 @@ func MySQLType(duckdbType string) (sql.Type, error) {
 	case "UUID":
 		return types.MustCreateString(query.Type_VARCHAR, 36, sql.Collation_Default), nil
 	}
-	return nil, refuse.New(refuse.Unsupported, "The store's type %s has no counterpart in SQL.", duckdbType)
+	return nil, refuse.New(refuse.Unsupported, "The store's type %s has no counterpart in SQL.", duckdbType).
+		With("Leave the column out, or import it as a text.")
 }
 
 // ReadColumn returns a stored column, given by its quoted name and its store type, in its canonical

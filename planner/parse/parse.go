@@ -36,6 +36,7 @@ func Adapt(s ast.Statement) ast.Statement {
 	resolveCaseClash(s)
 	nameErrorBars(s)
 	markDistinct(s)
+	markFractions(s)
 	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {
@@ -48,6 +49,27 @@ func Adapt(s ast.Statement) ast.Statement {
 		return true, nil
 	}, s)
 	return s
+}
+
+// markFractions writes the n of TIME(n), which go-mysql-server refuses, as the scale of the type.
+func markFractions(s ast.Statement) {
+	specs := []*ast.DDL{}
+	switch d := s.(type) {
+	case *ast.DDL:
+		specs = append(specs, d)
+	case *ast.AlterTable:
+		specs = d.Statements
+	}
+	for _, d := range specs {
+		if d.TableSpec == nil {
+			continue
+		}
+		for _, c := range d.TableSpec.Columns {
+			if n := c.Type.Length; strings.EqualFold(c.Type.Type, "time") && n != nil && len(n.Val) == 1 && n.Val[0] <= '6' {
+				c.Type.Scale, c.Type.Length = n, nil
+			}
+		}
+	}
 }
 
 // everywhere visits a statement's nodes: also the common table expressions and the order of a

@@ -25,7 +25,7 @@ func (s *Server) informationSchema() *database {
 		"schemata": s.schemata, "tables": s.tables, "columns": s.columns, "views": s.views, "partitions": s.partitions,
 		"schemata_extensions": s.schemataExtensions, "tables_extensions": s.tablesExtensions, "columns_extensions": s.columnsExtensions,
 		"statistics": s.statistics, "key_column_usage": s.keyColumnUsage, "table_constraints": s.tableConstraints,
-		"table_constraints_extensions": s.tableConstraintsExtensions,
+		"table_constraints_extensions": s.tableConstraintsExtensions, "check_constraints": s.checkConstraints,
 	}
 	whole := map[string]func(*sql.Context) ([]sql.Row, error){
 		"routines": s.routines, "parameters": s.parameters, "processlist": s.processes,

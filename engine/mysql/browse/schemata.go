@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -166,9 +167,17 @@ func extra(c tables.DescribedColumn) string {
 		words = append(words, "DEFAULT_GENERATED")
 	}
 	if c.OnUpdate != "" {
-		words = append(words, "on update CURRENT_TIMESTAMP")
+		words = append(words, "on update "+onUpdate(c))
 	}
 	return strings.Join(words, " ")
+}
+
+// onUpdate is ON UPDATE in MySQL's words.
+func onUpdate(c tables.DescribedColumn) string {
+	if _, digits, ok := strings.Cut(strings.TrimSuffix(c.OnUpdate, "()"), "("); ok {
+		return "CURRENT_TIMESTAMP(" + digits
+	}
+	return "CURRENT_TIMESTAMP"
 }
 
 // textual returns the length of a text in characters and bytes, its character set and its
@@ -210,7 +219,9 @@ func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 		return nil, nil, uint32(t.Precision())
 	}
 	if types.IsTimespan(t) {
-		return nil, nil, uint32(6)
+		digits := uint32(0)
+		_, _ = fmt.Sscanf(text, "time(%d)", &digits)
+		return nil, nil, digits
 	}
 	n, ok := digits[dataType(text)]
 	switch {
@@ -224,8 +235,8 @@ func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 	return n, uint64(0), nil
 }
 
-// The rows of the tables of information_schema that list keys. There are no foreign keys and no
-// checks.
+// The rows of the tables of information_schema that list keys and checks. There are no foreign
+// keys.
 
 // nullable reports whether a column of an object may be NULL.
 func (o object) nullable(column string) bool {
@@ -247,7 +258,8 @@ func (s *Server) eachKey(ctx *sql.Context, only bounds, visit func(o object, k t
 	})
 }
 
-// statistics lists the columns of keys and indexes. Their cardinality would tell of rows, and is NULL.
+// statistics lists the columns of keys and indexes. Their cardinality would tell of rows, and is
+// NULL.
 func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
 	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
@@ -297,6 +309,31 @@ func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, err
 			kind = "PRIMARY KEY"
 		}
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.database, o.name, kind, "YES"})
+	})
+	if err == nil {
+		err = s.eachCheck(ctx, only, func(o object, c tables.DescribedCheck) {
+			list = append(list, sql.Row{defCatalog, o.database, c.Name, o.database, o.name, "CHECK", yes(c.Enforced)})
+		})
+	}
+	return list, err
+}
+
+// eachCheck visits the CHECK constraints of all tables.
+func (s *Server) eachCheck(ctx *sql.Context, only bounds, visit func(o object, c tables.DescribedCheck)) error {
+	return s.each(ctx, only, func(o object) error {
+		if o.definition != nil {
+			for _, c := range o.definition.Checks {
+				visit(o, c)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Server) checkConstraints(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	var list []sql.Row
+	err := s.eachCheck(ctx, bounds{database: only.database}, func(o object, c tables.DescribedCheck) {
+		list = append(list, sql.Row{defCatalog, o.database, c.Name, "(" + c.Text + ")"})
 	})
 	return list, err
 }

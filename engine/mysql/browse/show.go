@@ -257,11 +257,22 @@ func createTable(o object) string {
 		}
 		lines = append(lines, line)
 	}
+	for _, c := range o.definition.Checks {
+		line := "  CONSTRAINT " + sqltext.Name(c.Name) + " CHECK ((" + c.Text + "))"
+		if !c.Enforced {
+			line += " /*!80016 NOT ENFORCED */"
+		}
+		lines = append(lines, line)
+	}
 	word := "CREATE TABLE "
 	if o.kind == systemView {
 		word = "CREATE TEMPORARY TABLE " // MySQL's own word for them
 	}
-	t := word + sqltext.Name(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + " DEFAULT CHARSET=" + charset() + " COLLATE=" + collation()
+	first := ""
+	if o.definition.First > 0 {
+		first = fmt.Sprintf(" AUTO_INCREMENT=%d", o.definition.First)
+	}
+	t := word + sqltext.Name(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + first + " DEFAULT CHARSET=" + charset() + " COLLATE=" + collation()
 	if o.comment != "" {
 		t += " COMMENT=" + sqltext.Text(o.comment)
 	}
@@ -272,6 +283,8 @@ func columnText(c tables.DescribedColumn) string {
 	t := c.TypeText
 	if !c.Nullable {
 		t += " NOT NULL"
+	} else if strings.HasPrefix(t, "timestamp") {
+		t += " NULL"
 	}
 	switch {
 	case c.Auto:
@@ -283,11 +296,13 @@ func columnText(c tables.DescribedColumn) string {
 		t += " DEFAULT " + *c.Default
 	case c.Expression:
 		t += " DEFAULT (" + *c.Default + ")"
+	case strings.HasPrefix(*c.Default, "0x") && strings.Contains(c.TypeText, "binary"), strings.HasPrefix(c.TypeText, "bit"):
+		t += " DEFAULT " + *c.Default
 	default:
 		t += " DEFAULT " + sqltext.Text(*c.Default)
 	}
 	if c.OnUpdate != "" {
-		t += " ON UPDATE CURRENT_TIMESTAMP"
+		t += " ON UPDATE " + onUpdate(c)
 	}
 	if c.Comment != "" {
 		t += " COMMENT " + sqltext.Text(c.Comment)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/vitess/go/mysql"
@@ -63,6 +64,9 @@ type place struct {
 
 // bounded refuses a statement that has too much of something to be planned soon.
 func bounded(s ast.Statement, text string) error {
+	if err := digitsOf(s); err != nil {
+		return err
+	}
 	if len(text) <= harmless || s == nil {
 		return nil
 	}
@@ -72,6 +76,52 @@ func bounded(s ast.Statement, text string) error {
 		m.unnamed(c)
 	}
 	return m.err
+}
+
+// digitsOf refuses columns of types with more digits than MySQL has.
+func digitsOf(s ast.Statement) error {
+	var specs []*ast.DDL
+	switch n := s.(type) {
+	case *ast.DDL:
+		specs = []*ast.DDL{n}
+	case *ast.AlterTable:
+		specs = n.Statements
+	}
+	number := func(v *ast.SQLVal) (n int) {
+		if v != nil {
+			n, _ = strconv.Atoi(string(v.Val))
+		}
+		return n
+	}
+	for _, d := range specs {
+		if d.TableSpec == nil {
+			continue
+		}
+		for _, c := range d.TableSpec.Columns {
+			name, n, scale, most := c.Name.String(), number(c.Type.Length), number(c.Type.Scale), 65
+			switch strings.ToLower(c.Type.Type) {
+			case "time", "datetime", "timestamp":
+				most = 6
+			case "decimal", "numeric", "dec", "fixed":
+			case "bit":
+				if n > 64 {
+					return mysql.NewSQLError(1439, "42000", "Display width out of range for column '%s' (max = 64)", name)
+				}
+				continue
+			default:
+				continue
+			}
+			switch {
+			case scale > 30:
+				return mysql.NewSQLError(1425, "42000", "Too big scale %d specified for column '%s'. Maximum is 30.", scale, name)
+			case n > most:
+				return mysql.NewSQLError(1426, "42000", "Too-big precision %d specified for '%s'. Maximum is %d.", n, name, most)
+			case scale > n && c.Type.Length != nil && most > 6:
+				return mysql.NewSQLError(1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '%s').", name)
+			}
+		}
+	}
+	return nil
 }
 
 func (m *measure) statement(s ast.SQLNode) {

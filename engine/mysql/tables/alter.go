@@ -11,6 +11,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
+	"scrim/planner/lower"
 )
 
 // alteration is one ALTER TABLE clause: what is asked first, how the definition changes, and
@@ -22,6 +23,9 @@ type alteration struct {
 	meta   bool                    // the store's own definition is not touched
 	apply  func(*definition) error // changes the definition
 	native func(*definition) string
+	done   func() // once it is committed; it may be nil
+	// verify looks at the rows, for the definition that apply made; it may be nil, and return nil
+	verify func(*definition) func(store.Session) error
 }
 
 // altered is what the clauses of one ALTER TABLE make of a table. Each changes the definition, and
@@ -30,6 +34,8 @@ type altered struct {
 	def     *definition // nil before the first clause
 	native  []string    // statements of the store, in the place of a rebuild
 	rebuild bool
+	checks  int // that were added
+	verify  []func(store.Session) error
 	rename  func(store.Session) error
 	done    []func() // what is not of the store, once it is committed
 }
@@ -64,8 +70,19 @@ func (d *Database) alter(ctx *sql.Context, name string, a alteration) error {
 		if w.def, err = d.current(ctx, name); err != nil {
 			return err
 		}
-		if err := a.apply(w.def); err != nil || a.meta {
+		if a.done != nil {
+			w.done = append(w.done, a.done)
+		}
+		if err := a.apply(w.def); err != nil {
 			return err
+		}
+		if a.verify != nil {
+			if rows := a.verify(w.def); rows != nil {
+				w.verify = append(w.verify, rows)
+			}
+		}
+		if a.meta {
+			return nil
 		}
 		if w.rebuild = w.rebuild || a.native == nil || w.def.enforced(); !w.rebuild {
 			w.native = append(w.native, a.native(w.def))
@@ -89,6 +106,14 @@ func (d *Database) current(ctx *sql.Context, name string) (*definition, error) {
 // run changes the store.
 func (w *altered) run(ctx *sql.Context, p *Provider) error {
 	err := p.atomically(ctx, func(s store.Session) error {
+		for _, rows := range w.verify {
+			if w.rebuild || len(w.native) > 0 {
+				return unsupported("Send ADD CHECK as a statement of its own.", "ADD CHECK beside clauses that change columns is not supported.")
+			}
+			if err := rows(s); err != nil {
+				return err
+			}
+		}
 		if err := w.def.change(ctx, s, w); err != nil || w.rename == nil {
 			return err
 		}
@@ -132,7 +157,10 @@ func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, orde
 		return err
 	}
 	var fill any
+	var b lower.Binder
 	switch {
+	case c.Default != nil && len(columnsIn(c.Default.String())) > 0:
+		def.filled, err = d.filled(ctx, table, c, def, &b)
 	case c.Default != nil:
 		fill, err = c.Default.Eval(ctx, nil)
 	case !c.Nullable && !types.IsTime(c.Type): // there is no zero of dates
@@ -145,19 +173,46 @@ func (d *Database) addColumn(ctx *sql.Context, table string, c *sql.Column, orde
 	if err != nil {
 		return err
 	}
-	a := alteration{change: Change{Op: AddColumn, Column: c.Name}, reads: !def.nullable && def.fill == nil}
+	if ofColumn(ctx, c.Name) {
+		return unsupported("Add the column, and then ALTER TABLE … ADD CHECK (…).", "A CHECK at a column that is added is not supported.")
+	}
+	a := alteration{change: Change{Op: AddColumn, Column: c.Name}, reads: def.filled != nil || !def.nullable && def.fill == nil}
 	a.apply = func(t *definition) error {
 		if t.column(c.Name) >= 0 {
 			return sql.ErrColumnExists.New(c.Name)
 		}
-		return t.place(def, order)
+		if err := t.place(def, order); err != nil {
+			return err
+		}
+		return t.checkSize()
 	}
-	if def.nullable && def.fill == nil && order == nil {
+	if def.nullable && def.fill == nil && def.filled == nil && order == nil {
 		a.native = func(*definition) string {
 			return "ALTER TABLE " + quote(d.ref(table)) + " ADD COLUMN " + sqltext.StoreName(def.name) + " " + def.store
 		}
 	}
 	return d.alter(ctx, table, a)
+}
+
+// filled returns what a new column has in the rows that are there, where its default is made of
+// other columns: their values in the store's SQL.
+func (d *Database) filled(ctx *sql.Context, table string, c *sql.Column, def columnDef, b *lower.Binder) (*filling, error) {
+	t, err := d.stored(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	from, err := newTable(ctx, d.p, t)
+	if err != nil {
+		return nil, err
+	}
+	b.Raise = true
+	x, err := lower.Lower(ctx, c.Default.Expr, b, (&target{table: from}).columns(nil))
+	own := lower.Typed(lower.ReadColumn("x", def.store), c.Type)
+	if err != nil || x.Type.Kind != own.Type.Kind || x.Type.Kind == lower.String {
+		return nil, unsupported("Add the column without the DEFAULT, UPDATE the rows, and ALTER TABLE … ALTER COLUMN … SET DEFAULT.",
+			"A new column whose default is computed from other columns, %s, is not supported.", c.Name)
+	}
+	return &filling{"CAST(" + x.SQL + " AS " + def.store + ")", b.Args()}, nil
 }
 
 // place inserts a column where order says, or at the end.
@@ -188,6 +243,9 @@ func (d *Database) dropColumn(ctx *sql.Context, table, column string) error {
 				return unsupported("Drop the key first.", "The column %s is part of a key.", column)
 			case len(t.columns) == 1:
 				return unsupported("Drop the table.", "The column %s is the only one of its table.", column)
+			}
+			if err := t.rests(column, true); err != nil {
+				return err
 			}
 			t.columns = append(t.columns[:i:i], t.columns[i+1:]...)
 			t.unindex(column)
@@ -229,6 +287,9 @@ func (d *Database) renameColumn(ctx *sql.Context, table, from, to string) error 
 			if j := t.column(to); j >= 0 && j != i {
 				return sql.ErrColumnExists.New(to)
 			}
+			if err := t.rests(from, false); err != nil {
+				return err
+			}
 			t.rename(i, to)
 			return nil
 		},
@@ -264,6 +325,9 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 	if err != nil {
 		return err
 	}
+	if ofColumn(ctx, next.name) {
+		return unsupported("Change the column, and then ALTER TABLE … ADD CHECK (…).", "A CHECK at a column that is changed is not supported.")
+	}
 	return d.alter(ctx, table, alteration{
 		change: Change{Op: ModifyColumn, Column: column},
 		reads:  true,
@@ -275,7 +339,19 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 			if j := t.column(next.name); j >= 0 && j != i {
 				return sql.ErrColumnExists.New(next.name)
 			}
-			next.from, next.fill = t.columns[i].from, t.columns[i].fill
+			if !strings.EqualFold(column, next.name) {
+				if err := t.rests(column, false); err != nil {
+					return err
+				}
+			}
+			if t.columns[i].meta.MySQL != next.meta.MySQL {
+				for _, c := range t.checks {
+					if contains(columnsIn(c.Text), column) {
+						return unsupported("Drop the CHECK first, and add it again.", "The type of %s, which the CHECK %s is about, cannot be changed.", column, c.Name)
+					}
+				}
+			}
+			next.from, next.fill, next.filled = t.columns[i].from, t.columns[i].fill, t.columns[i].filled
 			if n, ok := limitOf(c.Type); ok && next.from != "" && t.columns[i].store == "VARCHAR" {
 				t.limits = append(t.limits, textLimit{next.from, n})
 			}
@@ -287,10 +363,13 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 			t.rename(i, next.name)
 			if order == nil {
 				t.columns[i] = next
-				return nil
+				return t.checkSize()
 			}
 			t.columns = append(t.columns[:i:i], t.columns[i+1:]...)
-			return t.place(next, order)
+			if err := t.place(next, order); err != nil {
+				return err
+			}
+			return t.checkSize()
 		},
 	})
 }

@@ -16,6 +16,9 @@ import (
 type Builder struct {
 	p    *Provider
 	next sql.NodeExecBuilder
+	// Whole is the SQL engine's builder, which asks this one; nil leaves it to go-mysql-server to
+	// convert what is inserted.
+	Whole sql.NodeExecBuilder
 }
 
 var _ sql.NodeExecBuilder = (*Builder)(nil)
@@ -40,6 +43,14 @@ func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	}
 	if done {
 		return okResult(0, nil), nil
+	}
+	if insert, ok := n.(*plan.InsertInto); ok && b.Whole != nil && !insert.Ignore {
+		_, strict := insert.Source.(*converted)
+		if t, stored := destination(insert); stored && !strict {
+			changed := *insert
+			changed.Source = &converted{plan.UnaryNode{Child: insert.Source}, t.schema}
+			return b.Whole.Build(ctx, &changed, row)
+		}
 	}
 	if b.next == nil {
 		return nil, nil
@@ -97,8 +108,14 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 		if db, ok := stored(n.Db); ok {
 			return true, db.setComment(ctx, tableName(n.Table), n.Comment)
 		}
-	case *plan.CreateCheck, *plan.DropCheck:
-		return true, errChecks
+	case *plan.CreateCheck:
+		if db, ok := stored(n.Table.Database()); ok {
+			return true, db.addCheck(ctx, n)
+		}
+	case *plan.DropCheck:
+		if db, ok := stored(n.Table.Database()); ok {
+			return true, db.dropCheck(ctx, n.Table.Name(), n.Name)
+		}
 	case *plan.CreateTrigger, *plan.DropTrigger:
 		return true, errTriggers
 	case *plan.ShowCreateTable:

@@ -17,11 +17,8 @@ import (
 	"scrim/planner/parse"
 )
 
-var (
-	errForeignKeys = unsupported("Leave the FOREIGN KEY out; CALL dp_link(child, child_column, parent, parent_column) tells the server how rows find their person.",
-		"Foreign keys are not supported.")
-	errChecks = unsupported("Leave the CHECK out.", "CHECK constraints are not supported.")
-)
+var errForeignKeys = unsupported("Leave the FOREIGN KEY out; CALL dp_link(child, child_column, parent, parent_column) tells the server how rows find their person.",
+	"Foreign keys are not supported.")
 
 // createTable runs CREATE TABLE.
 func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
@@ -46,17 +43,7 @@ func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
 		return err
 	}
 	d.p.ids.forget(ref)
-	if first, ok := n.TableOpts["auto_increment"].(uint64); ok && first > 1 {
-		d.p.ids.start(ref, first)
-	}
 	return nil
-}
-
-// start sets the first AUTO_INCREMENT value of a new table.
-func (c *counters) start(ref store.TableRef, first uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.next[ref] = first
 }
 
 // newDefinition turns a bound CREATE TABLE into a definition, or refuses what has no counterpart.
@@ -66,11 +53,12 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 		return nil, unsupported("Create a plain table.", "Temporary tables are not supported.")
 	case len(n.ForeignKeys()) > 0:
 		return nil, errForeignKeys
-	case len(n.Checks()) > 0:
-		return nil, errChecks
 	}
 	def := &definition{ref: d.ref(n.Name())}
 	def.comment, _ = n.TableOpts["comment"].(string)
+	if first, ok := n.TableOpts["auto_increment"].(uint64); ok && first > 1 {
+		def.first = first
+	}
 	schema := n.PkSchema()
 	for _, c := range schema.Schema {
 		col, err := newColumn(ctx, c)
@@ -103,7 +91,19 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 		return nil, err
 	}
 	def.nameKeys(nil)
-	return def, nil
+	checks, plain := declaredChecks(ctx)
+	if len(checks) > 0 && !plain {
+		return nil, unsupported("Create the table first, and INSERT … SELECT into it.", "A CHECK in CREATE TABLE … SELECT is not supported.")
+	}
+	for _, c := range checks {
+		if err := def.addCheck(c); err != nil {
+			return nil, err
+		}
+	}
+	if !plain { // a text of MySQL's own functions may be longer than a column that is declared
+		return def, nil
+	}
+	return def, def.checkSize()
 }
 
 // likeKeys adds the UNIQUE keys of the table that CREATE TABLE ... LIKE names, and makes columns of
@@ -129,9 +129,17 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 			continue
 		}
 		for i, c := range def.columns {
-			if from, ok := columnOf(source, c.name); ok && strings.HasSuffix(from.Type, "]") {
+			from, ok := columnOf(source, c.name)
+			if ok && strings.HasSuffix(from.Type, "]") {
 				def.columns[i].store = from.Type
 			}
+			if _, isTime := fractionOf(metaOf(from).MySQL); ok && isTime {
+				def.columns[i].meta.MySQL = metaOf(from).MySQL
+			}
+		}
+		for _, c := range tableMetaOf(source).Checks {
+			c.Name = def.checkName()
+			def.checks = append(def.checks, c)
 		}
 		for _, k := range definitionOf(source).keys {
 			if !k.primary && def.key(k.name) < 0 {
@@ -164,6 +172,12 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 	}
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
+	if digits, ok := declaredFraction(ctx, c.Name); ok && types.IsTimespan(t) {
+		def.meta.MySQL = "time"
+		if digits > 0 {
+			def.meta.MySQL = fmt.Sprintf("time(%d)", digits)
+		}
+	}
 	if !c.AutoIncrement {
 		def.meta.Default, err = defaultText(ctx, c.Default, c.Name)
 	}

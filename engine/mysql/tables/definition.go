@@ -3,6 +3,7 @@ package tables
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
 	"scrim/internal/sqltext"
@@ -23,6 +26,8 @@ type definition struct {
 	columns []columnDef
 	keys    []keyDef
 	comment string
+	first   uint64 // AUTO_INCREMENT=n, as declared
+	checks  []checkMeta
 	limits  []textLimit // of the alteration that is made
 }
 
@@ -34,6 +39,13 @@ type columnDef struct {
 	meta     columnMeta
 	from     string // column of the old table; "" for a new column
 	fill     any    // value of a new column in the rows that are there
+	filled   *filling
+}
+
+// filling is a new column's value in the store's SQL.
+type filling struct {
+	sql  string
+	args []any
 }
 
 // keyDef is a PRIMARY KEY, a UNIQUE key or, if it is plain, an index of the catalogue alone: the
@@ -58,7 +70,7 @@ const primaryName = "PRIMARY"
 // definitionOf reads a stored table's definition.
 func definitionOf(t store.Table) *definition {
 	m := tableMetaOf(t)
-	d := &definition{ref: t.Ref, comment: m.Comment}
+	d := &definition{ref: t.Ref, comment: m.Comment, first: m.First, checks: m.Checks}
 	for _, c := range t.Columns {
 		d.columns = append(d.columns, columnDef{name: c.Name, store: c.Type, nullable: c.Nullable, meta: metaOf(c), from: c.Name})
 	}
@@ -173,7 +185,7 @@ func (d *definition) writeMeta(ctx *sql.Context, s store.Session) error {
 			return err
 		}
 	}
-	m := tableMeta{Comment: d.comment}
+	m := tableMeta{Comment: d.comment, First: d.first, Checks: d.checks}
 	for _, k := range d.keys {
 		kept := keyMeta{Name: k.name, Columns: k.columns, Lengths: k.lengths, Comment: k.comment}
 		switch {
@@ -184,7 +196,7 @@ func (d *definition) writeMeta(ctx *sql.Context, s store.Session) error {
 		}
 	}
 	text := "NULL"
-	if m.Comment != "" || len(m.Keys) > 0 || len(m.Indexes) > 0 {
+	if m.Comment != "" || m.First > 0 || len(m.Checks)+len(m.Keys)+len(m.Indexes) > 0 {
 		text = "'" + encodeMeta(m) + "'"
 	}
 	return d.commentOn(ctx, s, "TABLE "+quote(d.ref), text)
@@ -219,6 +231,13 @@ func (d *definition) rebuild(ctx *sql.Context, s store.Session) error {
 			}
 			continue
 		}
+		if c.filled != nil {
+			from[i] = c.filled.sql
+			for _, v := range c.filled.args {
+				b.Bind(v)
+			}
+			continue
+		}
 		from[i] = "CAST(" + b.Bind(bound(c.fill)) + " AS " + c.store + ")"
 	}
 	steps := []struct {
@@ -250,9 +269,11 @@ type columnMeta struct {
 
 // tableMeta is the same of a table.
 type tableMeta struct {
-	Comment string    `json:"comment,omitempty"`
-	Keys    []keyMeta `json:"keys,omitempty"`
-	Indexes []keyMeta `json:"indexes,omitempty"`
+	Comment string      `json:"comment,omitempty"`
+	First   uint64      `json:"first,omitempty"` // AUTO_INCREMENT
+	Keys    []keyMeta   `json:"keys,omitempty"`
+	Indexes []keyMeta   `json:"indexes,omitempty"`
+	Checks  []checkMeta `json:"checks,omitempty"`
 }
 
 // keyMeta is a UNIQUE key, whose columns the store knows, or an index, which it does not.
@@ -297,6 +318,60 @@ func decodeMeta(text string, into any, plain *string) {
 	*plain = text
 }
 
+// fractionOf returns the digits of the seconds of a TIME; ok is false for the texts of other types.
+func fractionOf(text string) (digits int, ok bool) {
+	if text == "time" {
+		return 0, true
+	}
+	_, err := fmt.Sscanf(text, "time(%d)", &digits)
+	return digits, err == nil
+}
+
+// fixedSizes are the bytes of a column of a type, of which texts tell nothing more.
+var fixedSizes = map[string]int{"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8, "float": 4, "double": 8, "date": 3, "year": 1, "enum": 2, "set": 8,
+	"tinytext": 9, "tinyblob": 9, "text": 10, "blob": 10, "mediumtext": 11, "mediumblob": 11, "longtext": 12, "longblob": 12, "json": 12, "geometry": 12}
+
+// checkSize refuses what is too large for a row of MySQL's, which nothing here needs and whoever
+// moves the table there does.
+func (d *definition) checkSize() error {
+	if len(d.columns) > 4096 {
+		return mysql.NewSQLError(1117, "HY000", "Too many columns")
+	}
+	size := 0
+	for _, c := range d.columns {
+		kind, rest, _ := strings.Cut(strings.Fields(c.meta.MySQL + " ")[0], "(")
+		var n, scale int
+		_, _ = fmt.Sscanf(rest, "%d,%d", &n, &scale)
+		width := 1
+		switch kind {
+		case "char", "varchar":
+			width = 4 // of a character
+			fallthrough
+		case "binary", "varbinary":
+			if n *= width; strings.HasPrefix(kind, "var") {
+				if n > 65535 {
+					return mysql.NewSQLError(1074, "42000", "Column length too big for column '%s' (max = %d); use BLOB or TEXT instead", c.name, 65535/width)
+				}
+				n += 2
+			}
+			size += n
+		case "decimal":
+			size += n*4/9 + 1
+		case "bit":
+			size += (n + 7) / 8
+		case "datetime", "timestamp", "time":
+			size += 5 + (n+1)/2
+		default:
+			size += fixedSizes[kind]
+		}
+	}
+	if size > 65535 {
+		return mysql.NewSQLError(1118, "42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, "+
+			"check the manual. You have to change some columns to TEXT or BLOBs")
+	}
+	return nil
+}
+
 // parsed keeps the types of column type texts, which are few: parsing costs more than all else that
 // building a table does.
 var parsed sync.Map // string -> sql.Type
@@ -306,6 +381,9 @@ var parsed sync.Map // string -> sql.Type
 func columnType(ctx *sql.Context, c store.Column, m columnMeta) (sql.Type, error) {
 	if m.MySQL == "" {
 		return lower.MySQLType(c.Type)
+	}
+	if _, isTime := fractionOf(m.MySQL); isTime {
+		return types.Time, nil
 	}
 	if t, ok := parsed.Load(m.MySQL); ok {
 		return t.(sql.Type), nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
 )
@@ -16,6 +17,14 @@ type Described struct {
 	Name, Comment string
 	Columns       []DescribedColumn
 	Keys          []DescribedKey
+	First         uint64 // AUTO_INCREMENT=n as declared, 0 for none: never the counter
+	Checks        []DescribedCheck
+}
+
+// DescribedCheck is a CHECK constraint: Text is its condition without brackets.
+type DescribedCheck struct {
+	Name, Text string
+	Enforced   bool
 }
 
 // DescribedColumn is one column of a table or a view.
@@ -110,7 +119,10 @@ func sameTables(a, b []store.Table) bool {
 
 func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 	def := definitionOf(t)
-	d := &Described{Name: t.Ref.Name, Comment: def.comment}
+	d := &Described{Name: t.Ref.Name, Comment: def.comment, First: def.first}
+	for _, c := range def.checks {
+		d.Checks = append(d.Checks, DescribedCheck{c.Name, c.Text, !c.Off})
+	}
 	for _, k := range def.keys {
 		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns, Unique: !k.plain, Lengths: k.lengths, Comment: k.comment})
 	}
@@ -120,12 +132,20 @@ func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 		if err != nil {
 			return nil, err
 		}
-		col := DescribedColumn{Name: c.Name, Type: typ, TypeText: typeText(c, typ), Nullable: c.Nullable,
+		text := typeText(c, typ)
+		if _, isTime := fractionOf(m.MySQL); isTime {
+			text = m.MySQL
+		}
+		col := DescribedColumn{Name: c.Name, Type: typ, TypeText: text, Nullable: c.Nullable,
 			Auto: m.Auto, OnUpdate: m.OnUpdate, Comment: m.Comment, Key: def.keyOf(c.Name)}
 		if col.Key == "PRI" {
 			col.Nullable = false
 		}
-		col.Default, col.Expression = defaultOf(m.Default)
+		if col.Default, col.Expression = defaultOf(m.Default); col.Default != nil && types.IsBit(typ) && !col.Expression {
+			n, _ := strconv.ParseUint(*col.Default, 10, 64)
+			bits := "b'" + strconv.FormatUint(n, 2) + "'"
+			col.Default = &bits
+		}
 		d.Columns = append(d.Columns, col)
 	}
 	return d, nil
@@ -181,7 +201,7 @@ func defaultOf(text string) (value *string, expression bool) {
 		plain := strings.ReplaceAll(text[1:len(text)-1], q+q, q)
 		return &plain, false
 	}
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
+	if _, err := strconv.ParseFloat(text, 64); err == nil || strings.HasPrefix(text, "0x") {
 		return &text, false
 	}
 	plain := text

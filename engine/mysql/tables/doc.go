@@ -24,7 +24,7 @@
 //   - INSERT into a table with a PRIMARY or UNIQUE key: it fails exactly when the key is there
 //     already, so it can be used to ask for a person by key, one row at a time. An AUTO_INCREMENT
 //     column, which must be a key, adds LAST_INSERT_ID, a running count of the rows.
-//   - DDL that looks at the rows: MODIFY COLUMN and ADD KEY.
+//   - DDL that looks at the rows: MODIFY COLUMN, ADD KEY and ADD CHECK.
 //
 // On a protected table these need dp_raw, which is recorded; INSERT into a table without keys,
 // TRUNCATE (which always reports 0 rows), DROP, RENAME and the other clauses of ALTER TABLE do not,
@@ -47,8 +47,8 @@
 //
 // Names of tables, databases and columns are folded to lower case. Text has one collation, by its
 // bytes, whatever is declared. A VECTOR(n) is an array of doubles, not of single precision, and is
-// read as JSON. Indexes that are not UNIQUE are of the catalogue alone. Foreign keys, CHECK
-// constraints, generated columns, triggers, stored procedures, events, temporary tables, LOAD DATA,
+// read as JSON. Indexes that are not UNIQUE are of the catalogue alone. Foreign keys,
+// generated columns, triggers, stored procedures, events, temporary tables, LOAD DATA,
 // and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails in
 // the store, unlike one that is refused before, ends its transaction: it must be rolled back.
 //

@@ -128,6 +128,10 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 		}
 		e.allowed = true
 	}
+	e.t.round(row)
+	if err := e.t.check(ctx, row); err != nil {
+		return err
+	}
 	values := make([]any, len(row))
 	for i, v := range row {
 		w, err := writeValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
@@ -322,6 +326,10 @@ func (t *Table) bind(b *lower.Binder, column int, v any) string {
 
 // Update implements sql.RowUpdater for one row that was found by its key.
 func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
+	e.t.round(new)
+	if err := e.t.check(ctx, new); err != nil {
+		return err
+	}
 	var b lower.Binder
 	var set []string
 	for i := range new {

@@ -1,9 +1,16 @@
 package tables
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
@@ -47,6 +54,110 @@ func classify(err error, ref *store.TableRef) error {
 		text += " (table " + ref.String() + ")"
 	}
 	return mysql.NewSQLError(c.code, c.state, "%s.", text)
+}
+
+// strict converts the value of a row, counted from 1, to a column's type, and fails where MySQL's
+// strict mode does, in MySQL's words.
+func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var c any
+	var in sql.ConvertInRange
+	var err error
+	if r, ok := t.(sql.RoundingNumberType); ok {
+		c, in, err = r.ConvertRound(ctx, v)
+	} else {
+		c, in, err = t.Convert(ctx, v)
+	}
+	if err == nil && in == sql.InRange {
+		return c, nil
+	}
+	refused := func(code int, state, text string) (any, error) {
+		return nil, mysql.NewSQLError(code, state, "%s for column '%s' at row %d", text, column, row)
+	}
+	text, isText := v.(string)
+	if b, ok := v.([]byte); ok {
+		text, isText = string(b), true
+	}
+	if !isText {
+		text = fmt.Sprint(v)
+	}
+	digits := isText && strings.IndexFunc(strings.TrimLeft(text, " \t+-."), unicode.IsDigit) == 0
+	incorrect := func(code int, state, kind string) (any, error) {
+		return refused(code, state, fmt.Sprintf("Incorrect %s value: '%.128s'", kind, text))
+	}
+	switch {
+	case types.ErrBadCharsetString.Is(err):
+		named := context.WithValue(context.WithValue(ctx.Context, types.ColumnNameKey, column), types.RowNumberKey, int64(row))
+		_, _, err = t.Convert(ctx.WithContext(named), v)
+		return nil, err
+	case types.ErrLengthBeyondLimit.Is(err), types.IsBit(t) && !isText:
+		return refused(mysql.ERDataTooLong, mysql.SSDataTooLong, "Data too long")
+	case types.IsEnum(t), types.IsSet(t):
+		return refused(1265, "01000", "Data truncated")
+	case types.IsTime(t) || types.IsTimespan(t):
+		kind, _, _ := strings.Cut(strings.Replace(t.String(), "timestamp", "datetime", 1), "(")
+		return incorrect(1292, "22007", kind)
+	case err == nil || types.ErrConvertToDecimalLimit.Is(err) || sql.ErrValueOutOfRange.Is(err), types.IsNumber(t) && !isText:
+		return refused(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "Out of range value")
+	case types.IsNumber(t) && (digits || types.IsFloat(t)):
+		return refused(1265, "01000", "Data truncated")
+	case types.IsDecimal(t):
+		return incorrect(mysql.ERTruncatedWrongValueForField, mysql.SSUnknownSQLState, "decimal")
+	case types.IsNumber(t):
+		return incorrect(mysql.ERTruncatedWrongValueForField, mysql.SSUnknownSQLState, "integer")
+	}
+	return nil, err // of a document or a shape, which says what is wrong with it
+}
+
+// converted are the rows that an INSERT gets, as values of the columns that they go into. One that
+// has no place there fails the statement with its column and row.
+type converted struct {
+	plan.UnaryNode
+	schema sql.Schema
+}
+
+var _ sql.ExecBuilderNode = (*converted)(nil)
+
+// IsReadOnly implements sql.Node.
+func (c *converted) IsReadOnly() bool { return c.Child.IsReadOnly() }
+
+// String implements sql.Node.
+func (c *converted) String() string { return c.Child.String() }
+
+// WithChildren implements sql.Node.
+func (c *converted) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return &converted{plan.UnaryNode{Child: children[0]}, c.schema}, nil
+}
+
+// BuildRowIter implements sql.ExecBuilderNode.
+func (c *converted) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
+	rows, err := b.Build(ctx, c.Child, row)
+	return &convertedRows{RowIter: rows, schema: c.schema}, err
+}
+
+type convertedRows struct {
+	sql.RowIter
+	schema sql.Schema
+	n      int
+}
+
+// Next implements sql.RowIter.
+func (r *convertedRows) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := r.RowIter.Next(ctx)
+	if err != nil {
+		return row, err
+	}
+	r.n++
+	out := slices.Clone(row)
+	for i, c := range r.schema { // in front may be the row of a query around
+		at := len(row) - len(r.schema) + i
+		if out[at], err = strict(ctx, row[at], c.Type, c.Name, r.n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // duplicate returns MySQL's duplicate-key condition in the form that go-mysql-server acts on.

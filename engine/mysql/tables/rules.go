@@ -36,6 +36,10 @@ func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 			if r := newAlterPrimary(n); r != nil {
 				return r, transform.NewTree, nil
 			}
+		case *plan.DropConstraint:
+			if r := dropConstraint(n); r != nil {
+				return r, transform.NewTree, nil
+			}
 		case *plan.CreateForeignKey, *plan.DropForeignKey:
 			return nil, transform.SameTree, errForeignKeys
 		case *plan.CreateTable:
@@ -88,11 +92,12 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 }
 
 // markInserts makes INSERT IGNORE and INSERT ... ON DUPLICATE KEY UPDATE look for duplicates row by
-// row, so that go-mysql-server can act on each.
+// row, so that go-mysql-server can act on each, and gives the table its CHECKs.
 func markInserts(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		insert, ok := n.(*plan.InsertInto)
-		if !ok || !(insert.Ignore || insert.OnDupExprs.HasUpdates()) {
+		eager := ok && (insert.Ignore || insert.OnDupExprs.HasUpdates())
+		if !eager && (!ok || len(insert.Checks()) == 0) {
 			return n, transform.SameTree, nil
 		}
 		dest, same, err := transform.Node(ctx, insert.Destination, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
@@ -101,19 +106,19 @@ func markInserts(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Sco
 				return n, transform.SameTree, nil
 			}
 			t, ok := asTable(rt.Table)
-			if !ok || t.eager {
+			if !ok || t.eager || len(t.checks) > 0 {
 				return n, transform.SameTree, nil
 			}
-			marked := *t
-			marked.eager = true
-			replaced, err := rt.ReplaceTable(ctx, &marked)
+			marked := t.withChecks(ctx, insert.Checks())
+			marked.eager = eager
+			replaced, err := rt.ReplaceTable(ctx, marked)
 			return replaced, transform.NewTree, err
 		})
 		if err != nil || same {
 			return n, transform.SameTree, err
 		}
-		changed := *insert
+		changed := insert.WithChecks(nil).(*plan.InsertInto) // the table looks at what it writes
 		changed.Destination = dest
-		return &changed, transform.NewTree, nil
+		return changed, transform.NewTree, nil
 	})
 }

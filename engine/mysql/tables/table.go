@@ -18,11 +18,14 @@ import (
 type Table struct {
 	p         *Provider
 	def       store.Table
-	schema    sql.Schema // all columns
-	pk        []int      // ordinals of the primary key
-	projected []string   // nil: all columns
-	ordinals  []int      // of the projected columns
-	eager     bool       // the inserter looks for duplicates row by row
+	schema    sql.Schema  // all columns
+	pk        []int       // ordinals of the primary key
+	projected []string    // nil: all columns
+	ordinals  []int       // of the projected columns
+	eager     bool        // the inserter looks for duplicates row by row
+	fractions map[int]int // digits of the seconds of TIME columns that have fewer than 6
+	declared  int         // CHECK constraints
+	checks    []check
 }
 
 var (
@@ -52,6 +55,12 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 			Source: def.Ref.Name, DatabaseSource: def.Ref.Schema,
 			Comment: m.Comment, AutoIncrement: m.Auto,
 		}
+		if digits, ok := fractionOf(m.MySQL); ok && digits < 6 {
+			if t.fractions == nil {
+				t.fractions = map[int]int{}
+			}
+			t.fractions[i] = digits
+		}
 		if m.Auto {
 			col.Extra = "auto_increment"
 		}
@@ -74,7 +83,7 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 			t.pk = append(t.pk, i)
 		}
 	}
-	t.ordinals = every(len(def.Columns))
+	t.ordinals, t.declared = every(len(def.Columns)), len(tableMetaOf(def).Checks)
 	return t, nil
 }
 
@@ -308,7 +317,7 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 		if next, err = t.largestID(ctx); err != nil {
 			return 0, err
 		}
-		next++
+		next = max(next+1, tableMetaOf(t.def).First)
 	}
 	value := next
 	if given != nil {
@@ -344,8 +353,7 @@ func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
 // AutoIncrementSetter implements sql.AutoIncrementTable.
 func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { return idSetter{t} }
 
-// idSetter is ALTER TABLE ... AUTO_INCREMENT = n. The value holds until the server stops; after
-// that numbering goes on from the largest stored value.
+// idSetter is ALTER TABLE ... AUTO_INCREMENT = n.
 type idSetter struct{ t *Table }
 
 // SetAutoIncrementValue implements sql.AutoIncrementSetter. A value under what is stored has no
@@ -357,19 +365,11 @@ func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
 	if err := s.t.checkInsert(ctx); err != nil {
 		return err
 	}
-	largest, err := s.t.largestID(ctx)
-	if err != nil {
-		return err
-	}
-	return s.t.p.clause(ctx, func(w *altered) error {
-		w.done = append(w.done, func() {
-			c := &s.t.p.ids
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.next[s.t.def.Ref] = max(v, largest+1)
-		})
+	d := &Database{p: s.t.p, name: s.t.def.Ref.Schema}
+	return d.alter(ctx, s.t.Name(), alteration{change: Change{Op: ModifyColumn}, meta: true, apply: func(t *definition) error {
+		t.first = v
 		return nil
-	})
+	}, done: func() { s.t.p.ids.forget(s.t.def.Ref) }})
 }
 
 // AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a

@@ -47,6 +47,7 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 	if n.Ignore || len(n.Returning) > 0 {
 		return nil, unsupported("Leave IGNORE and RETURNING out.", "UPDATE IGNORE and UPDATE ... RETURNING are not supported.")
 	}
+	t.table = t.table.withChecks(ctx, n.Checks())
 	u := &update{leaf: leaf{name: "UPDATE " + t.table.def.Ref.String()}, target: t}
 	explicit := len(source.UpdateExprs.ExplicitUpdateExprs())
 	for i, e := range source.UpdateExprs.AllExpressions() {
@@ -106,7 +107,7 @@ func (u *update) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 		q, schema, at := u.values(ctx, &b)
 		err = each(ctx, newRows(q+" WHERE "+where, b.Args(), schema), func(row sql.Row) error {
 			matched++
-			tuple, err := u.assigned(ctx, row, at)
+			tuple, err := u.assigned(ctx, row, at, matched)
 			if err != nil || tuple == nil {
 				return err
 			}
@@ -158,7 +159,7 @@ func (u *update) values(ctx *sql.Context, b *lower.Binder) (q string, schema sql
 // assigned returns the store's number of a row and what is written into the column of each
 // assignment, nil where no value changes. As in MySQL an assignment sees the values of those before
 // it.
-func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int) ([]any, error) {
+func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int, matched int) ([]any, error) {
 	now, tuple, differs := slices.Clone(row), []any{row[len(u.table.schema)]}, false
 	for i, a := range u.set {
 		typ, column := u.table.schema[a.column].Type, u.table.def.Columns[a.column]
@@ -170,9 +171,10 @@ func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int) ([]any,
 			v, err = a.value.Eval(ctx, now)
 		}
 		if err == nil {
-			now[a.column], err = strict(ctx, v, typ, column.Name)
+			now[a.column], err = strict(ctx, v, typ, column.Name, matched)
 		}
 		if err == nil {
+			u.table.round(now)
 			written, err = writeValue(ctx, now[a.column], typ, column)
 		}
 		if err == nil {
@@ -189,28 +191,7 @@ func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int) ([]any,
 	if !differs {
 		return nil, nil
 	}
-	return tuple, nil
-}
-
-// strict converts a value to a column's type, and fails where MySQL's strict mode does, with
-// MySQL's numbers.
-func strict(ctx *sql.Context, v any, t sql.Type, column string) (any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	c, in, err := t.Convert(ctx, v)
-	if r, ok := t.(sql.RoundingNumberType); ok {
-		c, in, err = r.ConvertRound(ctx, v)
-	}
-	switch {
-	case types.ErrLengthBeyondLimit.Is(err):
-		return nil, mysql.NewSQLError(mysql.ERDataTooLong, mysql.SSDataTooLong, "Data too long for column '%s'", column)
-	case err != nil:
-		return nil, mysql.NewSQLError(mysql.ERTruncatedWrongValueForField, mysql.SSUnknownSQLState, "Incorrect value for column '%s'", column)
-	case in != sql.InRange:
-		return nil, mysql.NewSQLError(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "Out of range value for column '%s'", column)
-	}
-	return c, nil
+	return tuple, u.table.check(ctx, now)
 }
 
 // checkChange asks for leave to run an UPDATE or DELETE, whose count of rows is an exact answer

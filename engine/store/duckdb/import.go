@@ -64,6 +64,8 @@ type ImportOptions struct {
 	Again bool
 	// Creating is called before a table is made that was not there, and may refuse; it may be nil.
 	Creating func() error
+	// Existing is called with the comment of a table that is there, and may refuse; likewise.
+	Existing func(comment string) error
 	// Open configures the database while importing, as it is configured when serving.
 	Open Options
 }
@@ -228,8 +230,11 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 }
 
 func (im *importer) exists(ctx context.Context) (bool, error) {
-	rows, err := im.c.collect(ctx, `SELECT 1 FROM duckdb_tables()`+ours+` AND lower(schema_name) = $1 AND lower(table_name) = $2`,
+	rows, err := im.c.collect(ctx, `SELECT coalesce(comment, '') FROM duckdb_tables()`+ours+` AND lower(schema_name) = $1 AND lower(table_name) = $2`,
 		im.table.Schema, im.table.Name)
+	if len(rows) > 0 && im.o.Existing != nil && im.o.Mode != ImportCreate {
+		err = im.o.Existing(rows[0][0].(string))
+	}
 	return len(rows) > 0, err
 }
 

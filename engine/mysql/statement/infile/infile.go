@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -118,17 +119,24 @@ func (f *File) Fault(err error) error {
 	if !ok || own.Num == mysql.ERQueryInterrupted || own.Num == mysql.ERUnknownError && mysqlerr.KindOf(err) == nil {
 		return err
 	}
+	column := "a column"
+	if _, rest, ok := strings.Cut(own.Message, "olumn '"); ok {
+		name, _, _ := strings.Cut(rest, "'")
+		column = "column '" + strings.ReplaceAll(name, "%", "%%") + "'"
+	}
 	switch own.Num {
 	case 1021, 1041, 1180, 1194, 1213, 1836: // of the disk, the memory, or another transaction
 		return err
 	case 1062:
 		return f.rows.fault(1062, "23000", "Duplicate entry for a key in row %d of the file, or before")
 	case 1048:
-		return f.rows.fault(1048, "23000", "NULL for a column that cannot be null in row %d of the file")
+		return f.rows.fault(1048, "23000", "NULL for "+column+", which cannot be null, in row %d of the file")
 	case 1264:
-		return f.rows.fault(1264, "22003", "Out of range value in row %d of the file")
+		return f.rows.fault(1264, "22003", "Out of range value for "+column+" in row %d of the file")
 	case 1406:
-		return f.rows.fault(1406, "22001", "Data too long for a column in row %d of the file")
+		return f.rows.fault(1406, "22001", "Data too long for "+column+" in row %d of the file")
+	case 3819:
+		return f.rows.fault(3819, "HY000", strings.ReplaceAll(strings.TrimSuffix(own.Message, "."), "%", "%%")+" in row %d of the file")
 	}
-	return f.rows.fault(1366, "HY000", "Incorrect value in row %d of the file, or before")
+	return f.rows.fault(1366, "HY000", "Incorrect value for "+column+" in row %d of the file, or before")
 }

@@ -81,6 +81,7 @@ func Load(ctx context.Context, p datadir.Place, file, table string, o Options, p
 	if err := notCollected(ctx, p, dir, store.TableRef{Schema: strings.ToLower(schema), Name: strings.ToLower(name)}); err != nil {
 		return Result{}, err
 	}
+	o.Existing = tables.Importable
 	o.Creating, o.Open = func() error { return forgetPublic(p, dir, table) }, p.StoreOptions(dir.ID)
 	r, err := duckdb.ImportFile(ctx, p.Path(datadir.DataFile), file, store.TableRef{Schema: schema, Name: name}, o, progress)
 	if errors.Is(err, store.ErrInUse) {
