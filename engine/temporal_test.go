@@ -474,6 +474,28 @@ func TestDatesAndTimes(t *testing.T) {
 	}
 }
 
+// TestDatesBesideOthers asks statements in which dates meet values of other types, or others read
+// them: unions, variables, joins, keys.
+func TestDatesBesideOthers(t *testing.T) {
+	reference, root := mariadb(t), start(t, "").root()
+	for _, c := range []*client{reference, root} {
+		c.exec(temporalRows...)
+	}
+	root.exec("CALL dp_public('d.t')")
+	for _, query := range []string{
+		"SELECT MAX(d) FROM t UNION SELECT MIN(ds) FROM t ORDER BY 1", "SELECT @x := d FROM t WHERE id = 1", "SELECT @x",
+		"SELECT a.id, b.id FROM t a JOIN t b ON a.d = b.i ORDER BY 1, 2", "SELECT a.id, b.id FROM t a JOIN t b ON a.d < b.d + INTERVAL 1 DAY ORDER BY 1, 2",
+		"SELECT CASE d WHEN DATE'2020-01-31' THEN 'a' ELSE 'b' END FROM t ORDER BY id", "SELECT id FROM t ORDER BY d + INTERVAL id DAY, id",
+		"SELECT id FROM t ORDER BY TIMEDIFF(ds, '2020-01-31 12:00:00'), id", "SELECT d - INTERVAL 1 DAY - INTERVAL 1 MONTH, (d + INTERVAL 1 DAY) + 0 FROM t ORDER BY id",
+		"SELECT d NOT IN (20200131, 20200229), d <> 0, d > 5, d <=> 20200131 FROM t ORDER BY id", "SELECT CURDATE() + 0 > 20200101, LENGTH(CURDATE())",
+		"SELECT YEAR(d), SUM(i) FROM t GROUP BY YEAR(d) HAVING MAX(d) > '2000-01-01' ORDER BY 1", "SELECT COUNT(DISTINCT d + 0) FROM t",
+	} {
+		if got, want := root.query(query), reference.query(query); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
 func column(rows [][]string) (out []string) {
 	for _, r := range rows {
 		out = append(out, r[0])

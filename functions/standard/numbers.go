@@ -26,7 +26,11 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 		}
 		return true
 	})
-	return transform.NodeExprsWithOpaque(ctx, n, func(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
+	n, united, err := transform.NodeWithOpaque(ctx, n, alikeDates)
+	if err != nil {
+		return n, united, err
+	}
+	n, guarded, err := transform.NodeExprsWithOpaque(ctx, n, func(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
 		same = transform.SameTree
 		if x, err := operands(ctx, e); err != nil {
 			return e, same, err
@@ -50,6 +54,7 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 		}
 		return out, transform.NewTree, err
 	})
+	return n, united && guarded, err
 }
 
 // measured are functions that give texts, and read times.

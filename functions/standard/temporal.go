@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -148,7 +149,7 @@ var (
 		"sin sqrt tan truncate interval bit_and bit_or bit_xor bitand bitor bitxor stddevpop stddevsamp varpop varsamp std stddev stddev_pop stddev_samp variance var_pop var_samp")
 	takeTexts = set("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
 		"crc32 md5 sha sha1 sha2 strcmp instr lower lcase upper ucase locate position lpad rpad ltrim rtrim trim repeat reverse soundex quote to_base64 " +
-		"substring_index find_in_set field elt group_concat regexp_like regexp_instr regexp_substr regexp_replace bin oct conv export_set make_set char")
+		"substring_index find_in_set field elt group_concat regexp_like regexp_instr regexp_substr regexp_replace bin oct conv export_set make_set char @:=")
 )
 
 func set(words string) map[string]bool {
@@ -392,3 +393,52 @@ var extract = &function{name: "extract", min: 2, max: 2, typ: types.Int64, doc: 
 		}
 		return sign * n, nil
 	}}
+
+// alikeDates gives columns of a UNION that are a DATE on the one side and a DATETIME on the other one
+// form: go-mysql-server makes both of them texts.
+func alikeDates(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	u, ok := n.(*plan.SetOp)
+	if !ok {
+		return n, transform.SameTree, nil
+	}
+	l, isL := u.Left().(*plan.Project)
+	r, isR := u.Right().(*plan.Project)
+	if !isL || !isR || len(l.Projections) != len(r.Projections) {
+		return n, transform.SameTree, nil
+	}
+	sides := [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
+	same := transform.SameTree
+	for i := range sides[0] {
+		var values [2]sql.Expression
+		for k := range sides {
+			transform.InspectExpr(ctx, sides[k][i], func(ctx *sql.Context, e sql.Expression) bool {
+				if c, ok := e.(*expression.Convert); ok && types.IsText(c.Type(ctx)) && types.IsTime(c.Child.Type(ctx)) && values[k] == nil {
+					values[k] = c.Child
+				}
+				return false
+			})
+		}
+		if values[0] == nil || values[1] == nil {
+			continue
+		}
+		t := extremeType(ctx, values[:]).(sql.DatetimeType)
+		for k := range sides {
+			x, identity, err := transform.Expr(ctx, sides[k][i], func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+				if c, ok := e.(*expression.Convert); ok && c.Child == values[k] {
+					e, err := c.WithChildren(ctx, cast(ctx, c.Child, t, t.Precision()))
+					return e, transform.NewTree, err
+				}
+				return e, transform.SameTree, nil
+			})
+			if err != nil {
+				return n, same, err
+			}
+			sides[k][i], same = x, same && identity
+		}
+	}
+	if same {
+		return n, same, nil
+	}
+	out, err := u.WithChildren(ctx, plan.NewProject(ctx, sides[0], l.Child), plan.NewProject(ctx, sides[1], r.Child))
+	return out, transform.NewTree, err
+}
