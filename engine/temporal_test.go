@@ -39,6 +39,7 @@ d+d
 d-ds
 dt-d
 d+x
+d+0.5
 d+'1'
 d+n
 tm+0

@@ -138,6 +138,12 @@ func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 		if k := c.Expr.Type.Kind; types.IsText(schema[i].Type) && (k == lower.Date || k == lower.Datetime) {
 			items[i] = lower.Convert(c.Expr, lower.Type{Kind: lower.String}).SQL
 		}
+		// day + 0.5 has more digits than the binder thinks
+		if d, ok := schema[i].Type.(sql.DecimalType); ok && c.Expr.Type.Kind == lower.Decimal {
+			if digits := c.Expr.Type.Precision - c.Expr.Type.Scale; digits > int(d.Precision())-int(d.Scale()) {
+				q.Columns[i].Type = types.MustCreateDecimalType(uint8(min(digits+int(d.Scale()), types.DecimalTypeMaxPrecision)), d.Scale())
+			}
+		}
 		if t, ok := s.types[c.ID]; ok {
 			q.Columns[i].Type = t
 		} else if c.Expr.Type.Kind == lower.String && c.Expr.Type.Members == "" && !types.IsText(c.Type) {
