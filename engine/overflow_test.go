@@ -28,7 +28,7 @@ func TestBeyondDouble(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
-	ann.refused(1264, "22003", "SELECT STD(IF(uid = 42, 1e308, 1)) FROM s.p")
+	ann.refused(1690, "22003", "SELECT STD(IF(uid = 42, 1e308, 1)) FROM s.p")
 	before := fmt.Sprint(root.query("SELECT * FROM dp.budgets"))
 	var texts []string
 	for _, rows := range []string{"", "INSERT INTO s.q VALUES (1, 1), (2, 2)", "INSERT INTO s.q VALUES (42, 1)"} {

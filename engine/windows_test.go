@@ -126,7 +126,7 @@ var windowQuestions = []string{
 	"SELECT w.id, EXISTS (SELECT 1 FROM w x WHERE x.d > y.d) e, SUM(y.i) OVER (ORDER BY w.id) s FROM w JOIN w y ON w.id = y.id ORDER BY w.id",
 	"SELECT id, RANK() OVER (ORDER BY (SELECT COUNT(*) FROM w x WHERE x.d < w.d)) AS r FROM w ORDER BY r, id",
 	"SELECT id, (SELECT k FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) k FROM w) y WHERE y.id = w.id) FROM w ORDER BY id",
-	"SELECT id, i + RANK() OVER (ORDER BY i), SUM(i) OVER (ORDER BY id) / COUNT(*) OVER () FROM w ORDER BY id",
+	"SELECT id, i + CAST(RANK() OVER (ORDER BY i) AS SIGNED), SUM(i) OVER (ORDER BY id) / COUNT(*) OVER () FROM w ORDER BY id",
 	"SELECT RANK() OVER (ORDER BY i) + 1, RANK() OVER (ORDER BY i) FROM w ORDER BY RANK() OVER (ORDER BY i), id",
 	"SELECT DISTINCT g, COUNT(*) OVER (PARTITION BY g) FROM w ORDER BY g",
 	"SELECT * FROM (SELECT id, g, ROW_NUMBER() OVER (PARTITION BY g ORDER BY d DESC, id) AS k FROM w) x WHERE k <= 2 ORDER BY g, k",

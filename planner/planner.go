@@ -14,6 +14,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
@@ -41,6 +42,7 @@ const (
 	windowsID
 	budgetID
 	pushID
+	typesID
 )
 
 // Planner plans the statements of one server. It is immutable and safe for concurrent use.
@@ -76,6 +78,9 @@ func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 		return tree.PastWindows(ctx, n)
 	})
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
+	b.AddPreAnalyzeRule(typesID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		return standard.Types(ctx, n)
+	})
 	if p.config.Public != nil {
 		b.AddPreAnalyzeRule(pushID, p.pushDown)
 	}
@@ -112,6 +117,9 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 		return same(nil)
 	}
 	t, err := survey.ReadText(ctx)
+	if err == nil {
+		n, err = standard.ColumnTypes(ctx, n)
+	}
 	if err != nil {
 		return same(err)
 	}

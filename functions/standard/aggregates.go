@@ -6,6 +6,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -42,43 +43,25 @@ func init() {
 
 // asExact gives an aggregate the type that MySQL does, more digits being those that it adds to its
 // argument's scale.
-func asExact(ctx *sql.Context, a sql.Aggregation, more uint8) sql.Aggregation {
+func asExact(ctx *sql.Context, a sql.Aggregation, more int) sql.Aggregation {
 	e := a.Children()[0]
 	if d, ok := e.(*expression.DistinctExpression); ok {
 		e = d.Child
 	}
-	scale, ok := scaleOf(ctx, e)
+	n, ok := NumberOf(ctx, Typed(ctx, e))
 	if !ok {
 		return a
 	}
-	return &exact{a, types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, min(scale+more, maxScale))}
+	return &exact{a, types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, uint8(min(n.Scale+more, maxScale)))}
 }
 
-// scaleOf is the scale of an exact number. Where go-mysql-server gives the largest there is,
-// because it does not know, the values that a choice is between tell.
-func scaleOf(ctx *sql.Context, e sql.Expression) (uint8, bool) {
-	t := e.Type(ctx)
-	switch d, decimal := t.(sql.DecimalType); {
-	case types.IsInteger(t), types.IsBoolean(t), types.IsBit(t), types.IsYear(t):
-		return 0, true
-	case decimal && d.Scale() < maxScale:
-		return d.Scale(), true
-	case !decimal:
-		return 0, false
+// again is the aggregate with the type that its argument gives it now.
+func (e *exact) again(ctx *sql.Context) sql.Aggregation {
+	more := 0
+	if _, ok := e.Aggregation.(*aggregation.Avg); ok {
+		more = divIncrement
 	}
-	var scale uint8
-	list := choices(e)
-	for _, c := range list {
-		if types.IsNull(ctx, c) {
-			continue
-		}
-		s, ok := scaleOf(ctx, c)
-		if !ok {
-			return 0, false
-		}
-		scale = max(scale, s)
-	}
-	return scale, len(list) > 0
+	return asExact(ctx, e.Aggregation, more)
 }
 
 // choices are the values that an expression chooses from, nil for others.
@@ -151,38 +134,47 @@ func (e *exact) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.Window
 
 // NewBuffer implements sql.Aggregation.
 func (e *exact) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
-	b, err := e.Aggregation.NewBuffer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &exactBuffer{b, e.typ}, nil
+	child, err := transform.Clone(ctx, e.Children()[0])
+	_, mean := e.Aggregation.(*aggregation.Avg)
+	return &exactBuffer{child: child, typ: e.typ, mean: mean}, err
 }
 
-// exactBuffer makes the answer a DECIMAL.
+// exactBuffer adds up without rounding.
 type exactBuffer struct {
-	sql.AggregationBuffer
-	typ sql.DecimalType
+	child sql.Expression
+	typ   sql.DecimalType
+	mean  bool
+	sum   apd.Decimal
+	rows  int64
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *exactBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	v, err := operand(ctx, row, b.child)
+	if d := decimalOf(v); d != nil && err == nil {
+		b.rows++
+		_, err = wide.Add(&b.sum, &b.sum, d)
+	}
+	return err
 }
 
 // Eval implements sql.AggregationBuffer.
 func (b *exactBuffer) Eval(ctx *sql.Context) (any, error) {
-	v, err := b.AggregationBuffer.Eval(ctx)
-	if err != nil || v == nil {
-		return nil, err
+	if b.rows == 0 {
+		return nil, nil
 	}
-	d, err := b.typ.ConvertToDecimal(v)
-	if err != nil || d == nil {
-		return nil, err
+	out := &b.sum
+	if b.mean {
+		out = new(apd.Decimal)
+		if _, err := wide.Quo(out, &b.sum, apd.New(b.rows, 0)); err != nil {
+			return nil, err
+		}
 	}
-	out := new(apd.Decimal)
-	if _, err := rounding.Quantize(out, d, -int32(b.typ.Scale())); err != nil {
-		return d, nil
-	}
-	return out, nil
+	return rounded(out, int(b.typ.Scale()), apd.RoundHalfUp), nil
 }
 
-// rounding has room for every DECIMAL, and rounds as MySQL does.
-var rounding = &apd.Context{Precision: 100, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
+// Dispose implements sql.Disposable.
+func (b *exactBuffer) Dispose(ctx *sql.Context) { expression.Dispose(ctx, b.child) }
 
 // spread is a variance or a standard deviation: DOUBLE in MySQL, of whatever it is. go-mysql-server
 // gives them their argument's type, and so rounds the spread of whole numbers to whole numbers.

@@ -68,10 +68,11 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 		return types.IsTuple(t) || types.IsNumber(t) && !types.IsBoolean(t) || types.IsTime(t) || types.IsTimespan(t)
 	}
 	out, same := slices.Clone(e.Children()), transform.SameTree
-	choice, chooses := e.(*expression.Case)
+	bound := Untyped(e)
+	choice, chooses := bound.(*expression.Case)
 	f, named := e.(sql.FunctionExpression)
 	reads := len(out) > 0 && e.Resolved()
-	switch e.(type) {
+	switch bound.(type) {
 	case expression.Comparer, *expression.Between, *expression.InTuple, *plan.InSubquery, *gms.NullIf, *expression.Case:
 		reads = reads && slices.ContainsFunc(out, counts) && (!chooses || choice.Expr != nil)
 	default:

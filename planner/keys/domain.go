@@ -10,6 +10,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -183,7 +184,7 @@ func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 	keys, known := make([]Key, len(exprs)), s.factsOf(r)
 	for i, e := range exprs {
 		e = tree.Unalias(e)
-		k := Key{Expr: e, Type: e.Type(s.ctx), Name: e.String()}
+		k := Key{Expr: e, Type: standard.TypeOf(s.ctx, e), Name: e.String()}
 		if err := s.Writer.NoSubquery(e); err != nil {
 			return nil, err
 		}

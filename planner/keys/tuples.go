@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -42,7 +43,7 @@ func (s *Finder) Tuples(r *rel.Relation, exprs []sql.Expression) (*Tuples, error
 		if err != nil {
 			return nil, err
 		}
-		t.types, t.lower = append(t.types, e.Type(s.ctx)), append(t.lower, x.Type)
+		t.types, t.lower = append(t.types, standard.TypeOf(s.ctx, e)), append(t.lower, x.Type)
 	}
 	rows, limit, err := s.tuplesOf(r, exprs, t)
 	if errors.Is(err, errText) {

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
@@ -143,7 +144,7 @@ func (s *Finder) storeTable(vars []*variable, exprs []sql.Expression, conds [][]
 		if err != nil {
 			return nil, false, rule.By(rule.Expression, err)
 		}
-		schema = append(schema, &sql.Column{Name: "k" + strconv.Itoa(len(items)), Type: e.Type(s.ctx), Nullable: true})
+		schema = append(schema, &sql.Column{Name: "k" + strconv.Itoa(len(items)), Type: standard.TypeOf(s.ctx, e), Nullable: true})
 		items = append(items, x.SQL+" AS k"+strconv.Itoa(len(items)))
 	}
 	holds := "CAST(1 AS BIGINT)"
@@ -239,6 +240,7 @@ func (s *Finder) ownTable(vars []*variable, exprs []sql.Expression, conds [][]sq
 		if exprs[i], err = at(e); err != nil {
 			return nil, false, err
 		}
+		exprs[i] = standard.Typed(s.ctx, exprs[i])
 	}
 	tests := make([][]sql.Expression, len(conds))
 	for i, list := range conds {
@@ -247,7 +249,7 @@ func (s *Finder) ownTable(vars []*variable, exprs []sql.Expression, conds [][]sq
 			if err != nil {
 				return nil, false, err
 			}
-			tests[i] = append(tests[i], x)
+			tests[i] = append(tests[i], standard.Typed(s.ctx, x))
 		}
 	}
 	out := []sql.Row{}

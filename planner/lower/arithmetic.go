@@ -6,6 +6,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/functions/standard"
 )
 
 // maxScale is MySQL's limit of fractional digits of a DECIMAL.
@@ -32,7 +34,37 @@ func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
 	if x.Type.Kind == Null || y.Type.Kind == Null {
 		return null(), nil
 	}
-	return l.arithmetic(op, l.toNumber(l.wholeSeconds(x, left)), l.toNumber(l.wholeSeconds(y, right))), nil
+	return l.unroundedArithmetic(op, l.toNumber(l.wholeSeconds(x, left)), l.toNumber(l.wholeSeconds(y, right))), nil
+}
+
+// unroundedArithmetic computes of operands before they were rounded, as MySQL does, and rounds the
+// result to the scale that follows from their types.
+func (l *lowerer) unroundedArithmetic(op string, x, y Expr) Expr {
+	a, b := l.unrounded(x), l.unrounded(y)
+	same := a.SQL == x.SQL && b.SQL == y.SQL
+	if same || op == "DIV" || x.Type.Kind == Double || y.Type.Kind == Double {
+		z := l.arithmetic(op, a, b)
+		if op == "/" && z.Type.Kind == Decimal {
+			z.more = more{z.SQL, func() Expr { return l.quotient(a, b) }}
+		}
+		return z
+	}
+	_, s1 := precision(x)
+	_, s2 := precision(y)
+	n, _ := standard.Combined(op, standard.Number{Decimal: true, Scale: s1}, standard.Number{Decimal: true, Scale: s2})
+	var z Expr
+	if op == "/" {
+		z = l.quotient(a, b)
+	} else {
+		z = l.arithmetic(op, a, b)
+	}
+	if z.Type.Scale <= n.Scale {
+		return z
+	}
+	out := l.toDecimal(z, min(z.Type.Precision-z.Type.Scale+n.Scale+1, maxPrecision), n.Scale)
+	out.Type.Quotient = z.Type.Quotient
+	out.more = more{out.SQL, func() Expr { return z }}
+	return out
 }
 
 func (l *lowerer) arithmetic(op string, x, y Expr) Expr {
@@ -163,7 +195,12 @@ func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 		y.loose = x.loose
 		return y, nil
 	case Decimal:
-		return decimal("(- "+x.SQL+")", x.Type.Precision, x.Type.Scale, x.Nullable), nil
+		y := decimal("(- "+x.SQL+")", x.Type.Precision, x.Type.Scale, x.Nullable)
+		if z := l.unrounded(x); z.SQL != x.SQL {
+			z.SQL = "(- " + z.SQL + ")"
+			y.more = more{y.SQL, func() Expr { return z }}
+		}
+		return y, nil
 	}
 	if x.number != nil && *x.number != math.MinInt64 {
 		return integer(-*x.number), nil

@@ -333,7 +333,7 @@ func (l *lowerer) toDate(x Expr) Expr {
 
 // cast translates CAST and CONVERT.
 func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
-	name, length, scale := castTarget(l.ctx, e)
+	name, length := castTarget(e)
 	x, err := l.scalar(e.Child, "CAST")
 	if err != nil {
 		return x, err
@@ -345,10 +345,8 @@ func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
 	case expression.ConvertToUnsigned:
 		t.Kind = UInt
 	case expression.ConvertToDecimal:
-		if length == 0 {
-			length = 10
-		}
-		t = Type{Kind: Decimal, Precision: min(length, maxPrecision), Scale: min(scale, maxPrecision)}
+		n, _ := standard.CastDecimal(l.ctx, e)
+		t = Type{Kind: Decimal, Precision: min(n.Precision, maxPrecision), Scale: min(n.Scale, maxPrecision)}
 	case expression.ConvertToDouble, expression.ConvertToReal, expression.ConvertToFloat:
 		t.Kind = Double
 	case expression.ConvertToDate:
@@ -365,7 +363,19 @@ func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
 			return "CAST(CASE WHEN " + r + " > 9223372036854775807 THEN " + r + " - 18446744073709551616 ELSE " + r + " END AS BIGINT)"
 		})), nil
 	}
+	if t.Kind == Decimal {
+		x = l.unrounded(x)
+	}
+	from := x
 	x, _ = l.convert(x, t)
+	if t.Kind == Decimal && l.raises() && x.Nullable && (from.Type.Kind == String || strings.HasPrefix(x.SQL, "TRY_")) {
+		// the largest number of the type is in the place of those beyond it
+		most := Type{Kind: Decimal, Precision: t.Precision, Scale: t.Scale}.duckdb()
+		digits := strings.Repeat("9", t.Precision-t.Scale) + "." + strings.Repeat("9", t.Scale)
+		x.SQL = l.let(l.tight(l.toDouble(from)).SQL, func(r string) string {
+			return "COALESCE(" + x.SQL + ", CASE WHEN " + r + " > 0 THEN CAST('" + digits + "' AS " + most + ") WHEN " + r + " < 0 THEN CAST('-" + digits + "' AS " + most + ") END)"
+		})
+	}
 	if t.Kind == Double && name == expression.ConvertToFloat {
 		x = l.tight(x)
 		x = loose("CAST(TRY_CAST(" + x.SQL + " AS FLOAT) AS DOUBLE)")
@@ -391,17 +401,12 @@ func pow10(n int) string { return "1" + strings.Repeat("0", n) }
 
 // castTarget reads the target of a CAST, which the node keeps to itself except in its text and
 // type.
-func castTarget(ctx *sql.Context, e *expression.Convert) (name string, length, scale int) {
+func castTarget(e *expression.Convert) (name string, length int) {
 	s := strings.TrimSuffix(e.String(), ")")
 	s = s[len("convert("+e.Child.String()+", "):]
 	name, rest, found := strings.Cut(s, "(")
 	if found {
-		if n, _ := fmt.Sscanf(strings.TrimSuffix(rest, ")"), "%d,%d", &length, &scale); n == 0 {
-			length = 0
-		}
+		_, _ = fmt.Sscanf(rest, "%d", &length)
 	}
-	if d, ok := e.Type(ctx).(sql.DecimalType); ok {
-		length, scale = int(d.Precision()), int(d.Scale())
-	}
-	return name, length, scale
+	return name, length
 }

@@ -3,6 +3,8 @@ package lower
 import (
 	"fmt"
 	"strings"
+
+	"scrim/functions/standard"
 )
 
 // wordRoom is the number of digits that the fast way of a division may use in a 64-bit word.
@@ -43,6 +45,44 @@ func (l *lowerer) divide(x, y Expr) Expr {
 		e.near = near{s, fmt.Sprintf("(CASE WHEN %s <> 0 THEN %s / %s END)", y.SQL, nearly(x), nearly(y))}
 	}
 	return e
+}
+
+// more makes a number before it was rounded to the scale of its type. It says something of an
+// expression only while text is that expression's.
+type more struct {
+	text string
+	of   func() Expr
+}
+
+// unrounded is a number with the digits that MySQL computes with: those of a quotient fill words of
+// nine, while its type shows four more than those of the dividend.
+func (l *lowerer) unrounded(x Expr) Expr {
+	if x.more.of == nil || x.SQL != x.more.text {
+		return x
+	}
+	return x.more.of()
+}
+
+// quotient is x / y cut to the digits that MySQL computes it with, in 128 bits where both have 38
+// digits, else in floating point.
+func (l *lowerer) quotient(x, y Expr) Expr {
+	p1, s1 := precision(x)
+	_, s2 := precision(y)
+	scale := min(standard.QuotientScale(s1, s2), maxScale)
+	out := Type{Kind: Decimal, Precision: min(max(p1-s1+s2, 1)+1+scale, maxPrecision), Scale: scale, Quotient: true}
+	s := l.let(x.SQL, func(a string) string {
+		return l.let(y.SQL, func(b string) string {
+			xa, yb := x, y
+			xa.SQL, yb.SQL = a, b
+			ways := tiers{otherwise: "TRY_CAST(" + fmt.Sprintf("CAST(%s AS DOUBLE) / CAST(%s AS DOUBLE)", a, b) + " AS " + out.duckdb() + ")"}
+			if shift := s2 + scale; shift < maxPrecision {
+				unit := fmt.Sprintf("AS DECIMAL(%d,0)) * CAST('0.%s1' AS DECIMAL(%[3]d,%[3]d)) AS %[4]s)", maxPrecision, zeros(scale-1), scale, out.duckdb())
+				ways.add(room(xa, shift, maxPrecision), room(yb, s2, maxPrecision), "TRY_CAST(TRY_CAST("+l.unscaled(xa, shift)+" // "+l.unscaled(yb, s2)+" "+unit)
+			}
+			return ways.sql(b + " <> 0")
+		})
+	})
+	return Expr{SQL: s, Type: out, Nullable: true}
 }
 
 // nearly is a Double near a number, without the 128 bits of a product.

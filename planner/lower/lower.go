@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 )
 
@@ -140,7 +141,7 @@ func (l *lowerer) nested(e sql.Expression, node func(sql.Expression) (Expr, erro
 }
 
 func (l *lowerer) node(e sql.Expression) (Expr, error) {
-	switch e := e.(type) {
+	switch e := standard.Untyped(e).(type) {
 	case *expression.GetField:
 		if x, ok := l.cols(e); ok {
 			return x, nil
@@ -348,6 +349,7 @@ type Expr struct {
 	read   read    // what is known of it as a column
 	word   oneWord // what it is in a machine word
 	near   near    // what it nearly is as a Double
+	more   more    // what it is before it was rounded
 	loose  bool    // a Double that may be NaN or infinite: within the translation only
 	digits int     // decimal digits of an integer constant; 0 when not known
 	number *int64  // value of an integer constant

@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql/expression"
+
+	"scrim/functions/standard"
 )
 
 // numericFunctions is the functions of numbers. Doubles outside a function's domain give NULL.
@@ -61,7 +63,7 @@ var numericFunctions = []entry{
 	{names: "degrees", signature: "DEGREES(x)", lower: guardedDouble("", "degrees(%[1]s)")},
 	{names: "radians", signature: "RADIANS(x)", lower: guardedDouble("", "radians(%[1]s)")},
 	{names: "mod", signature: "MOD(x, y)", lower: func(l *lowerer, c *call) (Expr, error) {
-		return l.arithmetic("%", l.toNumber(c.args[0]), l.toNumber(c.args[1])), nil
+		return l.unroundedArithmetic("%", l.toNumber(c.args[0]), l.toNumber(c.args[1])), nil
 	}},
 }
 
@@ -105,7 +107,7 @@ func whole(l *lowerer, c *call) (Expr, error) {
 	if c.name != "floor" {
 		fn = "ceil"
 	}
-	if d, ok := c.raw[0].(*expression.Div); ok {
+	if d, ok := standard.Untyped(c.raw[0]).(*expression.Div); ok {
 		if x, done, err := l.wholeQuotient(d, c.name == "floor"); done || err != nil {
 			return x, err
 		}
@@ -166,7 +168,7 @@ func (l *lowerer) digits(c *call, cut bool) (Expr, error) {
 		}
 		d = max(min(n, maxScale), -maxPrecision)
 	}
-	x := l.toNumber(c.args[0])
+	x := l.unrounded(l.toNumber(c.args[0]))
 	switch x.Type.Kind {
 	case Double:
 		return l.roundDouble(x, int(d), cut), nil

@@ -43,7 +43,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 		group = append(group, e.SQL)
 	}
 	for _, e := range g.SelectDeps {
-		c := Column{Name: e.String(), Type: e.Type(s.ctx)}
+		c := Column{Name: e.String(), Type: standard.TypeOf(s.ctx, e)}
 		if id, ok := e.(sql.IdExpression); ok {
 			c.ID = id.Id()
 		}

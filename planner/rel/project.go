@@ -22,7 +22,7 @@ func (s *Writer) Project(r *Relation, exprs []sql.Expression) (*Relation, error)
 	out.Columns = make([]Column, len(exprs))
 	plain := true
 	for i, e := range exprs {
-		c := Column{Type: e.Type(s.ctx), Name: e.String()}
+		c := Column{Type: standard.TypeOf(s.ctx, e), Name: e.String()}
 		if n, ok := e.(sql.Nameable); ok {
 			c.Name = n.Name()
 		}

@@ -1,11 +1,13 @@
 package tables
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/catalog"
 	"scrim/engine/store"
@@ -55,7 +57,7 @@ type rows struct {
 func newRows(statement string, args []any, schema sql.Schema) *rows {
 	r := &rows{statement: statement, args: args, schema: schema, read: make([]reader, len(schema))}
 	for i, c := range schema {
-		r.read[i] = readerOf(c.Type)
+		r.read[i] = readerOf(c.Name, c.Type)
 	}
 	return r
 }
@@ -94,10 +96,19 @@ func (r *rows) Next(ctx *sql.Context) (sql.Row, error) {
 func (r *rows) advance(ctx *sql.Context) (err error) {
 	turns.Of(ctx).Rest() // the store computes
 	if r.batch, err = r.result.Batch(); err != nil {
-		return err
+		return r.classify(err)
 	}
 	r.at = 0
 	return ctx.Err()
+}
+
+// classify is classify of a query's failure: a number that it computes is beyond its type.
+func (r *rows) classify(err error) error {
+	var e *store.Error
+	if errors.As(err, &e) && e.Kind == store.BadValue {
+		return mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "A number of the query is out of range of its type")
+	}
+	return classify(err, nil)
 }
 
 // open runs the query.
@@ -114,7 +125,7 @@ func (r *rows) open(ctx *sql.Context) error {
 	turns.Of(ctx).Rest() // the store computes
 	if r.result, err = s.Query(ctx, r.statement, r.args...); err != nil {
 		r.result = nil
-		return classify(err, nil)
+		return r.classify(err)
 	}
 	if f, ok := ctx.Value(asText{}).(form); ok {
 		r.texts = newTexts(r.schema, r.read, f)

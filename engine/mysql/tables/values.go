@@ -15,6 +15,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/sqltext"
 )
 
@@ -208,10 +209,15 @@ type reader func(ctx *sql.Context, v any) (any, error)
 //	lists, JSON text           JSON
 //	*apd.Decimal, *big.Int, others  by the type's own conversion
 //
-// A value that the type cannot hold, such as the year 12000, is NULL, as it is to private queries.
-func readerOf(t sql.Type) reader {
+// A date that the type cannot hold, such as of the year 12000, is NULL, as it is to private
+// queries, and so is an imported HUGEINT of more than 38 digits; other numbers are errors.
+func readerOf(name string, t sql.Type) reader {
+	number := types.IsNumber(t)
 	convert := func(ctx *sql.Context, v any) (any, error) {
 		converted, in, err := t.Convert(ctx, v)
+		if number && (err != nil || in != sql.InRange) {
+			return nil, mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "A value of %s is no %s", name, strings.ToUpper(t.String()))
+		}
 		if err != nil || in != sql.InRange {
 			return nil, nil
 		}
@@ -268,9 +274,18 @@ func readerOf(t sql.Type) reader {
 			if fits(x, exact) {
 				return x, nil
 			}
+			if exact != nil {
+				x = standard.Rounded(x, int(exact.Scale()))
+				if fits(x, exact) {
+					return x, nil
+				}
+			}
 			return convert(ctx, x.Text('f'))
 		case *big.Int:
-			return convert(ctx, x.String())
+			if n, in, err := t.Convert(ctx, x.String()); err == nil && in == sql.InRange {
+				return n, nil
+			}
+			return nil, nil
 		case []any:
 			return types.JSONDocument{Val: readList(x)}, nil
 		}

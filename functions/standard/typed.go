@@ -1,0 +1,578 @@
+package standard
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+)
+
+// Types gives the expressions of a bound tree the types of exact numbers that MySQL gives them, and
+// columns those of the expressions that they are. Where go-mysql-server has another type, or other
+// values, an expression of ours stands in the place of its own, which Untyped returns.
+func Types(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return typesOf(ctx, n, true)
+}
+
+// ColumnTypes gives columns the types that Types does, and leaves other expressions as they are.
+func ColumnTypes(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	n, _, err := typesOf(ctx, n, false)
+	return n, err
+}
+
+// typesOf goes over a tree, and once more where the binder reads an alias below its definition.
+func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeIdentity, error) {
+	t := &typer{ctx: ctx, wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
+	all := transform.SameTree
+	for range 2 {
+		t.queries, t.read, t.late = map[sql.Node]sql.Node{}, map[sql.ColumnId]sql.Type{}, false
+		out, same, err := t.node(n)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		n, all = out, all && same
+		if !t.late {
+			break
+		}
+	}
+	return n, all, nil
+}
+
+// Typed is an expression with the types that Types gives, of columns whose types are right.
+func Typed(ctx *sql.Context, e sql.Expression) sql.Expression {
+	t := &typer{ctx: ctx, wrap: true, columns: map[sql.ColumnId]sql.Type{}, queries: map[sql.Node]sql.Node{}}
+	if out, _, err := t.expr(e); err == nil {
+		return out
+	}
+	return e
+}
+
+// TypeOf is the type of an expression, of columns whose types are right.
+func TypeOf(ctx *sql.Context, e sql.Expression) sql.Type { return Typed(ctx, e).Type(ctx) }
+
+// Untyped returns the expression as it was bound behind one of Types'.
+func Untyped(e sql.Expression) sql.Expression {
+	if t, ok := e.(*typed); ok {
+		return t.Expression
+	}
+	return e
+}
+
+// typer is one pass over a tree.
+type typer struct {
+	ctx     *sql.Context
+	wrap    bool
+	columns map[sql.ColumnId]sql.Type // of derived columns
+	queries map[sql.Node]sql.Node     // of common table expressions: one node for all uses
+	read    map[sql.ColumnId]sql.Type // of columns as they were read
+	late    bool                      // one was read before its type was known, with another
+}
+
+// note records the type of a column.
+func (t *typer) note(id sql.ColumnId, typ sql.Type) {
+	t.columns[id] = typ
+	if was, ok := t.read[id]; ok && !was.Equals(typ) {
+		t.late = true
+	}
+}
+
+func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	if a, ok := n.(*plan.SubqueryAlias); ok {
+		q, done := t.queries[a.Child]
+		if !done {
+			var err error
+			if q, _, err = t.node(a.Child); err != nil {
+				return n, transform.SameTree, err
+			}
+			t.queries[a.Child] = q
+		}
+		out, same := a, transform.SameTree
+		if q != a.Child {
+			out, same = a.WithChild(q), transform.NewTree
+		}
+		i, schema := 0, out.Schema(t.ctx)
+		a.Columns().ForEach(func(id sql.ColumnId) {
+			if i < len(schema) {
+				t.note(id, schema[i].Type)
+			}
+			i++
+		})
+		return out, same, nil
+	}
+	same := transform.SameTree
+	children := append([]sql.Node(nil), n.Children()...)
+	for i, c := range children {
+		d, identity, err := t.node(c)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		children[i], same = d, same && identity
+	}
+	if same == transform.NewTree {
+		var err error
+		if n, err = n.WithChildren(t.ctx, children...); err != nil {
+			return n, same, err
+		}
+	}
+	x, ok := n.(sql.Expressioner)
+	if !ok {
+		return n, same, nil
+	}
+	out, identity, err := t.list(x.Expressions())
+	if err != nil {
+		return n, same, err
+	}
+	if identity == transform.NewTree {
+		same = identity
+		if n, err = x.WithExpressions(t.ctx, out...); err != nil {
+			return n, same, err
+		}
+	}
+	for _, e := range out {
+		switch e := e.(type) {
+		case *expression.GetField:
+		case sql.IdExpression:
+			if e.Id() != 0 {
+				t.note(e.Id(), e.Type(t.ctx))
+			}
+		}
+	}
+	return n, same, nil
+}
+
+func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {
+	same := transform.SameTree
+	out := append([]sql.Expression(nil), exprs...)
+	for i, e := range exprs {
+		x, identity, err := t.expr(e)
+		if err != nil {
+			return exprs, transform.SameTree, err
+		}
+		out[i], same = x, same && identity
+	}
+	return out, same, nil
+}
+
+func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	switch e := e.(type) {
+	case nil, *sql.ColumnDefaultValue, *expression.Literal:
+		return e, transform.SameTree, nil
+	case *expression.GetField:
+		typ, ok := t.columns[e.Id()]
+		if t.read != nil && !ok {
+			t.read[e.Id()] = e.Type(t.ctx)
+		}
+		if !ok || e.Id() == 0 || typ.Equals(e.Type(t.ctx)) {
+			return e, transform.SameTree, nil
+		}
+		f := expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), typ, e.Database(), e.Table(), e.Name(), e.IsNullable(t.ctx))
+		return f.WithId(e.Id()).(sql.Expression), transform.NewTree, nil
+	case *plan.Subquery:
+		q, same, err := t.node(e.Query)
+		if err != nil || same {
+			return e, transform.SameTree, err
+		}
+		return e.WithQuery(q), transform.NewTree, nil
+	case *typed:
+		children, same, err := t.list(e.Children())
+		if err != nil || same {
+			return e, transform.SameTree, err
+		}
+		x, err := e.WithChildren(t.ctx, children...)
+		return x, transform.NewTree, err
+	}
+	children, same, err := t.list(e.Children())
+	if err != nil {
+		return e, transform.SameTree, err
+	}
+	if !same {
+		if e, err = e.WithChildren(t.ctx, children...); err != nil {
+			return e, same, err
+		}
+	}
+	if a, ok := e.(*exact); ok && !bool(same) {
+		return a.again(t.ctx), transform.NewTree, nil
+	}
+	if x := typedOf(t.ctx, e); x != nil && t.wrap {
+		return x, transform.NewTree, nil
+	}
+	return e, same, nil
+}
+
+// typed is an expression of exact numbers with the type and the values that MySQL gives it.
+type typed struct {
+	sql.Expression
+	typ    sql.Type
+	number Number
+	// eval is what the expression is of its operands, of which none is nil, before it is rounded to
+	// the scale of its type; nil of a choice.
+	eval func(ctx *sql.Context, operands []any) (any, error)
+}
+
+// Type implements sql.Expression.
+func (t *typed) Type(*sql.Context) sql.Type { return t.typ }
+
+// WithChildren implements sql.Expression.
+func (t *typed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := t.Expression.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	if x := typedOf(ctx, e); x != nil {
+		return x, nil
+	}
+	return e, nil
+}
+
+// DebugString implements sql.DebugStringer.
+func (t *typed) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, t.Expression) }
+
+// FunctionName implements sql.FunctionExpression.
+func (t *typed) FunctionName() string {
+	if f, ok := t.Expression.(sql.FunctionExpression); ok {
+		return f.FunctionName()
+	}
+	return ""
+}
+
+// Description implements sql.FunctionExpression.
+func (t *typed) Description() string { return "" }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (t *typed) CollationCoercibility(*sql.Context) (collation sql.CollationID, coercibility byte) {
+	return sql.Collation_binary, 5
+}
+
+// Eval implements sql.Expression.
+func (t *typed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := t.unrounded(ctx, row)
+	if d, ok := v.(*apd.Decimal); ok && t.number.Decimal && err == nil {
+		return t.scaled(d, t.number.Scale)
+	}
+	return v, err
+}
+
+// unrounded is the value of which operators and ROUND compute: a quotient has more digits than its
+// type shows.
+func (t *typed) unrounded(ctx *sql.Context, row sql.Row) (any, error) {
+	switch t.Expression.(type) {
+	case *gms.IfNull, *gms.Coalesce:
+		for _, c := range t.Children() {
+			if v, err := operand(ctx, row, c); v != nil || err != nil {
+				return v, err
+			}
+		}
+		return nil, nil
+	case *expression.Case, *gms.If:
+		v, err := t.Expression.Eval(ctx, row)
+		if err != nil || v == nil {
+			return nil, err
+		}
+		return t.exact(v)
+	}
+	children := t.Children()
+	operands := make([]any, len(children))
+	for i, c := range children {
+		var err error
+		if operands[i], err = operand(ctx, row, c); err != nil || operands[i] == nil {
+			return nil, err
+		}
+	}
+	v, err := t.eval(ctx, operands)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	return t.exact(v)
+}
+
+// operand is the value of an operand: nil, a *apd.Decimal of an exact number, or what it is.
+func operand(ctx *sql.Context, row sql.Row, e sql.Expression) (v any, err error) {
+	if t, ok := e.(*typed); ok {
+		v, err = t.unrounded(ctx, row)
+	} else if v, err = e.Eval(ctx, row); err == nil {
+		v, err = sql.UnwrapAny(ctx, v)
+	}
+	if err != nil || v == nil {
+		return nil, err
+	}
+	if _, ok := NumberOf(ctx, e); ok {
+		d := decimalOf(v)
+		if d == nil {
+			return nil, sql.ErrInvalidValue.New(v, e.Type(ctx))
+		}
+		return d, nil
+	}
+	return v, nil
+}
+
+// exact makes a value one of the type: an integer, or a DECIMAL that has not been rounded.
+func (t *typed) exact(v any) (any, error) {
+	d := decimalOf(v)
+	switch {
+	case d == nil:
+		return v, nil
+	case t.number.Decimal:
+		if d.IsZero() && d.Negative {
+			d = new(apd.Decimal).Abs(d)
+		}
+		if d.NumDigits()+int64(d.Exponent) > maxDigits {
+			return nil, t.beyond("DECIMAL")
+		}
+		return d, nil
+	case t.number.Unsigned:
+		whole, ok := wholeOf(d)
+		if !ok || whole.Negative && !whole.IsZero() || !whole.Coeff.IsUint64() {
+			return nil, t.beyond("BIGINT UNSIGNED")
+		}
+		return whole.Coeff.Uint64(), nil
+	}
+	whole, ok := wholeOf(d)
+	if !ok {
+		return nil, t.beyond("BIGINT")
+	}
+	n, err := whole.Int64()
+	if err != nil {
+		return nil, t.beyond("BIGINT")
+	}
+	return n, nil
+}
+
+// beyond is MySQL's error of a number that has no place in its type.
+func (t *typed) beyond(typ string) error {
+	return mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "%s value is out of range in '%s'", typ, t.String())
+}
+
+// scaled rounds a number to the digits of a scale.
+func (t *typed) scaled(d *apd.Decimal, scale int) (any, error) {
+	if int(-d.Exponent) == scale {
+		return d, nil
+	}
+	out := rounded(d, scale, apd.RoundHalfUp)
+	if out.NumDigits()-int64(scale) > maxDigits {
+		return nil, t.beyond("DECIMAL")
+	}
+	return out, nil
+}
+
+// Rounded returns a number with so many digits behind the point, as MySQL rounds.
+func Rounded(d *apd.Decimal, scale int) *apd.Decimal { return rounded(d, scale, apd.RoundHalfUp) }
+
+// rounded returns a number with so many digits behind the point.
+func rounded(d *apd.Decimal, scale int, how apd.Rounder) *apd.Decimal {
+	c := apd.Context{Precision: 400, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: how}
+	out := new(apd.Decimal)
+	if _, err := c.Quantize(out, d, int32(-scale)); err != nil {
+		return d
+	}
+	if out.IsZero() {
+		out.Negative = false
+	}
+	return out
+}
+
+// wholeOf is a number with the exponent 0; false where it has a fraction.
+func wholeOf(d *apd.Decimal) (*apd.Decimal, bool) {
+	if d.Exponent == 0 {
+		return d, true
+	}
+	w := rounded(d, 0, apd.RoundDown)
+	return w, w.Cmp(d) == 0
+}
+
+// decimalOf reads an exact number; nil where a value is none.
+func decimalOf(v any) *apd.Decimal {
+	switch n := v.(type) {
+	case *apd.Decimal:
+		return n
+	case bool:
+		if n {
+			return apd.New(1, 0)
+		}
+		return apd.New(0, 0)
+	case int:
+		return apd.New(int64(n), 0)
+	case int8:
+		return apd.New(int64(n), 0)
+	case int16:
+		return apd.New(int64(n), 0)
+	case int32:
+		return apd.New(int64(n), 0)
+	case int64:
+		return apd.New(n, 0)
+	case uint:
+		return decimalOf(uint64(n))
+	case uint8:
+		return apd.New(int64(n), 0)
+	case uint16:
+		return apd.New(int64(n), 0)
+	case uint32:
+		return apd.New(int64(n), 0)
+	case uint64:
+		d := new(apd.Decimal)
+		d.Coeff.SetUint64(n)
+		return d
+	case float64: // of what go-mysql-server computes in floating point
+		return decimalOf(strconv.FormatFloat(n, 'g', -1, 64))
+	case string:
+		if d, _, err := apd.NewFromString(n); err == nil && d.Form == apd.Finite && len(n) <= 128 {
+			return d
+		}
+	}
+	return nil
+}
+
+// typedOf returns the expression of ours that takes a bound one's place; nil where that of
+// go-mysql-server serves.
+func typedOf(ctx *sql.Context, e sql.Expression) *typed {
+	out := &typed{Expression: e}
+	ok := false
+	switch x := e.(type) {
+	case *expression.Arithmetic, *expression.Div, *expression.IntDiv, *expression.Mod:
+		b := x.(expression.ArithmeticOp)
+		for _, c := range e.Children() {
+			if _, interval := c.(expression.TimeDeltaExpression); interval {
+				return nil
+			}
+		}
+		l, isL := NumberOf(ctx, b.Left())
+		r, isR := NumberOf(ctx, b.Right())
+		if isL && isR {
+			out.number, ok = Combined(b.Operator(), l, r)
+			out.eval = operators[b.Operator()]
+		}
+	case *expression.UnaryMinus:
+		if _, constant := x.Child.(*expression.Literal); constant && !types.IsDecimal(x.Child.Type(ctx)) {
+			return nil
+		}
+		out.number, ok = NumberOf(ctx, x.Child)
+		out.number = Number{Decimal: out.number.Decimal, Precision: out.number.Precision, Scale: out.number.Scale}
+		out.eval = func(_ *sql.Context, a []any) (any, error) { return new(apd.Decimal).Neg(decimalOf(a[0])), nil }
+	case *gms.AbsVal:
+		out.number, ok = NumberOf(ctx, x.Child)
+		out.eval = func(_ *sql.Context, a []any) (any, error) { return new(apd.Decimal).Abs(decimalOf(a[0])), nil }
+	case *gms.Sign:
+		_, ok = NumberOf(ctx, x.Child)
+		ok = ok || types.IsFloat(x.Child.Type(ctx))
+		out.eval = sign
+	case *gms.Round:
+		out.number, out.eval, ok = digits(ctx, x.Children(), apd.RoundHalfUp)
+	case *gms.Truncate:
+		out.number, out.eval, ok = digits(ctx, x.Children(), apd.RoundDown)
+	case *gms.Ceil:
+		out.number, ok = Whole(NumberOf(ctx, x.Child))
+		out.eval = func(_ *sql.Context, a []any) (any, error) { return whole(wide.Ceil, a[0]) }
+	case *gms.Floor:
+		out.number, ok = Whole(NumberOf(ctx, x.Child))
+		out.eval = func(_ *sql.Context, a []any) (any, error) { return whole(wide.Floor, a[0]) }
+	case *gms.Greatest, *gms.Least:
+		out.number, ok = chosen(ctx, e.Children())
+		side := 1
+		if _, least := e.(*gms.Least); least {
+			side = -1
+		}
+		out.eval = func(_ *sql.Context, a []any) (any, error) {
+			d := decimalOf(a[0])
+			for _, v := range a[1:] {
+				if c := decimalOf(v); c.Cmp(d) == side {
+					d = c
+				}
+			}
+			return d, nil
+		}
+	case *expression.Case, *gms.If, *gms.IfNull, *gms.Coalesce:
+		if out.number, ok = chosen(ctx, choices(e)); ok && !out.number.Decimal {
+			return nil
+		}
+	case *expression.Convert:
+		if out.number, ok = CastDecimal(ctx, x); !ok || types.IsTime(x.Child.Type(ctx)) || types.IsTimespan(x.Child.Type(ctx)) {
+			return nil
+		}
+		out.eval = func(ctx *sql.Context, a []any) (any, error) { return castDecimal(ctx, a[0], out.number) }
+	}
+	if !ok {
+		return nil
+	}
+	out.typ = out.number.Type()
+	return out
+}
+
+// whole is CEIL or FLOOR.
+func whole(op func(d, x *apd.Decimal) (apd.Condition, error), v any) (any, error) {
+	out := new(apd.Decimal)
+	_, err := op(out, decimalOf(v))
+	return out, err
+}
+
+// sign is SIGN of a number.
+func sign(_ *sql.Context, a []any) (any, error) {
+	if d, ok := a[0].(*apd.Decimal); ok {
+		return int64(d.Sign()), nil
+	}
+	x, _ := a[0].(float64)
+	if f, ok := a[0].(float32); ok {
+		x = float64(f)
+	}
+	switch {
+	case x > 0:
+		return int64(1), nil
+	case x < 0:
+		return int64(-1), nil
+	}
+	return int64(0), nil
+}
+
+// digits is ROUND or TRUNCATE of an exact number.
+func digits(ctx *sql.Context, args []sql.Expression, how apd.Rounder) (Number, func(*sql.Context, []any) (any, error), bool) {
+	n, ok := NumberOf(ctx, args[0])
+	if !ok {
+		return n, nil, false
+	}
+	shown := 0
+	if len(args) > 1 {
+		shown = n.Scale
+		if l, constant := constantOf(ctx, args[1]); constant {
+			shown = l
+		} else if _, ok := NumberOf(ctx, args[1]); !ok {
+			return n, nil, false
+		}
+	}
+	n = n.Digits(shown, how == apd.RoundDown)
+	return n, func(_ *sql.Context, a []any) (any, error) {
+		d, places := decimalOf(a[0]), int64(0)
+		if len(a) > 1 {
+			places, _ = rounded(decimalOf(a[1]), 0, apd.RoundHalfUp).Int64()
+		}
+		places = max(min(places, maxScale), -maxDigits-1)
+		if places >= int64(-d.Exponent) {
+			return d, nil
+		}
+		return rounded(d, int(places), how), nil
+	}, true
+}
+
+// constantOf reads a constant whole number, with its sign.
+func constantOf(ctx *sql.Context, e sql.Expression) (int, bool) {
+	minus, negative := Untyped(e).(*expression.UnaryMinus)
+	if negative {
+		e = minus.Child
+	}
+	l, ok := e.(*expression.Literal)
+	if !ok || l.Value() == nil {
+		return 0, false
+	}
+	n, ok := integer(ctx, l.Value())
+	if !ok || n > math.MaxInt32 || n < -math.MaxInt32 {
+		return 0, false
+	}
+	if negative {
+		n = -n
+	}
+	return int(n), true
+}
