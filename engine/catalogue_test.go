@@ -1,9 +1,14 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"scrim/engine/ops/datadir/fileimport"
 )
 
 // TestIndexesAreOfTheCatalogue makes, names, shows, renames and drops indexes, which the store has
@@ -90,7 +95,7 @@ func TestShowCreateTableMakesTheTableAnew(t *testing.T) {
 			"CHECK (z >= 0), CONSTRAINT named CHECK (v <> 'it''s' OR z < 5) NOT ENFORCED) COMMENT='the table' AUTO_INCREMENT=100")
 	before, text := described(root, "source"), root.query("SHOW CREATE TABLE source")[0][1]
 	for _, part := range []string{"`b` bit(4) DEFAULT b'10'", "`z` int DEFAULT '0'", "`t0` time DEFAULT NULL", "`t3` time(3) DEFAULT '10:00:00.5", "ON UPDATE CURRENT_TIMESTAMP(3)", "AUTO_INCREMENT=100",
-		"`n` timestamp NULL DEFAULT NULL", "CONSTRAINT `source_chk_1` CHECK ((`z` >= 0))", "NOT ENFORCED"} {
+		"`n` timestamp NULL DEFAULT NULL", "CONSTRAINT `source_chk_1` CHECK ((`z` >= 0))", "CHECK (((`v` != 'it\\'s') or (`z` < 5))) /*!80016 NOT ENFORCED */"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("SHOW CREATE TABLE lacks %q:\n%s", part, text)
 		}
@@ -159,9 +164,22 @@ func TestChecksHold(t *testing.T) {
 	}
 	root.exec("CREATE TABLE same LIKE k", "ALTER TABLE k DROP CHECK cc", "ALTER TABLE k DROP CONSTRAINT low", "ALTER TABLE k DROP COLUMN d", "UPDATE k SET a = 60, b = '123456' WHERE number = 6")
 	root.refused(3819, "", "INSERT INTO same (number, a) VALUES (1, -1)")
+	if _, err := root.try(file(t, "20\t-1\n") + "same (number, a)"); err == nil || !strings.Contains(err.Error(), "'same_chk_1' is violated in row 1 of the file") {
+		t.Errorf("LOAD DATA: %v", err)
+	}
 	// a CHECK that is added looks at the rows, and so tells of them
 	root.exec("CREATE TABLE p (person INT NOT NULL, x INT)", "INSERT INTO p VALUES (1, 2)", "CALL dp_protect('c.p', 'person', 'person')")
 	root.refusedFor(map[string]string{"ALTER TABLE p ADD CHECK (x > 2)": "dp_raw", "ALTER TABLE p ADD CHECK (x > 0)": "dp_raw"})
+	// nor does an import go around it
+	cfg := i.cfg
+	i.end()
+	csv := filepath.Join(t.TempDir(), "rows.csv")
+	if err := os.WriteFile(csv, []byte("number,a,b\n30,-1,x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fileimport.Load(context.Background(), cfg.Place(), csv, "c.same", fileimport.Options{Mode: fileimport.Append}, nil); err == nil || !strings.Contains(err.Error(), "CHECK") {
+		t.Errorf("import: %v", err)
+	}
 }
 
 // TestDefinitionsThatDoNotFit are refused in MySQL's words, and none leaves a table that cannot be
@@ -183,7 +201,7 @@ func TestDefinitionsThatDoNotFit(t *testing.T) {
 		"CREATE TABLE w (a DECIMAL(3,4))": 1427, "CREATE TABLE w (a BIT(65))": 1439} {
 		root.refused(errno, "", q)
 	}
-	root.exec("CREATE TABLE w (a VARCHAR(16000), b TEXT, c LONGBLOB)", "ALTER TABLE t DROP COLUMN b, DROP COLUMN k, DROP COLUMN a")
+	root.exec("CREATE TABLE w (a VARCHAR(16000), b TEXT, c LONGBLOB)", "CREATE TABLE latin (a VARCHAR(32700), b VARCHAR(32700)) CHARACTER SET latin1", "ALTER TABLE t DROP COLUMN b, DROP COLUMN k, DROP COLUMN a")
 	root.refusedFor(map[string]string{"ALTER TABLE t ADD COLUMN long_one VARCHAR(3) DEFAULT (CONCAT(v, 'x'))": "UPDATE the rows"})
 }
 
@@ -218,6 +236,11 @@ func TestAValueThatDoesNotFitNamesItsColumnAndRow(t *testing.T) {
 		_, err := root.try(q)
 		if got := fmt.Sprint(err); !strings.HasPrefix(got, "Error "+want[:4]+" ") || !strings.HasSuffix(got, want[5:]) {
 			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+	for lines, want := range map[string]string{"7\t1\n8\t1111\n": "Out of range value for column 'n' in row 2 of the file", "7\t1\n8\tx\n": "Incorrect value for column 'n' in row 2 of the file"} {
+		if _, err := root.try(file(t, lines) + "t (id, n)"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("LOAD DATA of %q: %v, want %s", lines, err, want)
 		}
 	}
 	if got := fmt.Sprint(root.query("SELECT id, n FROM t ORDER BY id")); got != "[[1 1] [2 100]]" {

@@ -207,21 +207,38 @@ func (d *definition) addCheck(c *sqlparser.ConstraintDefinition) error {
 	if err != nil {
 		return err
 	}
+	condition := details.Expr
+	for inner, ok := condition.(*sqlparser.ParenExpr); ok; inner, ok = condition.(*sqlparser.ParenExpr) {
+		condition = inner.Expr
+	}
 	text := sqlparser.NewTrackedBuffer(func(b *sqlparser.TrackedBuffer, n sqlparser.SQLNode) {
 		if c, ok := n.(*sqlparser.ColName); ok {
 			b.WriteString(sqltext.Name(d.columns[d.column(c.Name.String())].name))
 			return
 		}
+		if p, ok := n.(*sqlparser.ParenExpr); ok && operation(p.Expr) {
+			n = p.Expr
+		}
+		if n != condition && operation(n) { // in brackets, as MySQL writes it
+			b.WriteByte('(')
+			n.Format(b)
+			b.WriteByte(')')
+			return
+		}
 		n.Format(b)
 	})
-	condition := details.Expr
-	for inner, ok := condition.(*sqlparser.ParenExpr); ok; inner, ok = condition.(*sqlparser.ParenExpr) {
-		condition = inner.Expr
-	}
 	text.Myprintf("%v", condition)
 	m.Text = text.String()
 	d.checks = append(d.checks, m)
 	return nil
+}
+
+func operation(n sqlparser.SQLNode) bool {
+	switch n.(type) {
+	case *sqlparser.ComparisonExpr, *sqlparser.AndExpr, *sqlparser.OrExpr, *sqlparser.BinaryExpr, *sqlparser.RangeCond, *sqlparser.IsExpr:
+		return true
+	}
+	return false
 }
 
 // checkName is the name of a CHECK that is declared without one.

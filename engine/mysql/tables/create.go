@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,6 +92,9 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 		return nil, err
 	}
 	def.nameKeys(nil)
+	if !slices.ContainsFunc(def.columns, func(c columnDef) bool { return c.meta.Auto }) {
+		def.first = 0
+	}
 	checks, plain := declaredChecks(ctx)
 	if len(checks) > 0 && !plain {
 		return nil, unsupported("Create the table first, and INSERT … SELECT into it.", "A CHECK in CREATE TABLE … SELECT is not supported.")
@@ -177,6 +181,9 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 		if digits > 0 {
 			def.meta.MySQL = fmt.Sprintf("time(%d)", digits)
 		}
+	}
+	if s, ok := c.Type.(sql.StringType); ok {
+		def.bytes = int(s.MaxByteLength())
 	}
 	if !c.AutoIncrement {
 		def.meta.Default, err = defaultText(ctx, c.Default, c.Name)

@@ -40,6 +40,7 @@ type columnDef struct {
 	from     string // column of the old table; "" for a new column
 	fill     any    // value of a new column in the rows that are there
 	filled   *filling
+	bytes    int // of a text's longest value in its declared charset; 0 for columns that are there
 }
 
 // filling is a new column's value in the store's SQL.
@@ -337,19 +338,21 @@ func (d *definition) checkSize() error {
 	if len(d.columns) > 4096 {
 		return mysql.NewSQLError(1117, "HY000", "Too many columns")
 	}
-	size := 0
+	size, before := 0, 0 // of the columns that were there, which have passed
 	for _, c := range d.columns {
 		kind, rest, _ := strings.Cut(strings.Fields(c.meta.MySQL + " ")[0], "(")
 		var n, scale int
 		_, _ = fmt.Sscanf(rest, "%d,%d", &n, &scale)
-		width := 1
+		width, last := 1, size
 		switch kind {
 		case "char", "varchar":
-			width = 4 // of a character
+			if width = 4; c.bytes > 0 && n > 0 {
+				width = c.bytes / n
+			}
 			fallthrough
 		case "binary", "varbinary":
 			if n *= width; strings.HasPrefix(kind, "var") {
-				if n > 65535 {
+				if n > 65535 && c.bytes > 0 {
 					return mysql.NewSQLError(1074, "42000", "Column length too big for column '%s' (max = %d); use BLOB or TEXT instead", c.name, 65535/width)
 				}
 				n += 2
@@ -364,8 +367,11 @@ func (d *definition) checkSize() error {
 		default:
 			size += fixedSizes[kind]
 		}
+		if c.from != "" {
+			before += size - last
+		}
 	}
-	if size > 65535 {
+	if size > 65535 && before <= 65535 {
 		return mysql.NewSQLError(1118, "42000", "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. This includes storage overhead, "+
 			"check the manual. You have to change some columns to TEXT or BLOBs")
 	}
