@@ -173,6 +173,7 @@ func TestWindowsAsDocumented(t *testing.T) {
 	for q, number := range map[string]uint16{
 		"SELECT COUNT(DISTINCT i) OVER () FROM w":                                     1235,
 		"SELECT NTILE(0) OVER () FROM w":                                              1210,
+		"SELECT NTILE(9223372036854775808) OVER () FROM w":                            1210,
 		"SELECT NTH_VALUE(i, 0) OVER () FROM w":                                       1210,
 		"SELECT LAG(i, id) OVER (ORDER BY id) FROM w":                                 1210,
 		"SELECT COUNT(*) OVER (ORDER BY t RANGE 1 PRECEDING) FROM w":                  3587,

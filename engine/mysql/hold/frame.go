@@ -267,7 +267,7 @@ func scaleOf(t sql.Type) scale {
 		return times
 	case types.IsFloat(t):
 		return floats
-	case types.IsDecimal(t), types.IsBit(t), types.IsInteger(t) && types.IsUnsigned(t):
+	case types.IsDecimal(t), types.IsBit(t), types.IsEnum(t), types.IsSet(t), types.IsInteger(t) && types.IsUnsigned(t):
 		return decimals
 	case types.IsInteger(t), types.IsBoolean(t), types.IsYear(t):
 		return integers

@@ -92,8 +92,8 @@ func whole(ctx *sql.Context, e sql.Expression) (int64, any, error) {
 	if err != nil || v == nil || !types.IsInteger(e.Type(ctx)) {
 		return -1, v, err
 	}
-	n, _, err := types.Int64.Convert(ctx, v)
-	if err != nil || n.(int64) < 0 {
+	n, fits, err := types.Int64.Convert(ctx, v)
+	if err != nil || fits != sql.InRange || n.(int64) < 0 {
 		return -1, v, nil
 	}
 	return n.(int64), v, nil
