@@ -62,8 +62,8 @@ i*b
 ti-1
 ti*-1`, "\n")
 
-// TestExactNumbers: expressions of exact numbers have MySQL's types and values, whether the store or
-// the server evaluates them, and a number that has no place is an error and never NULL.
+// TestExactNumbers: expressions of exact numbers have MySQL's types and values, whether the store
+// or the server evaluates them, and a number that has no place is an error and never NULL.
 func TestExactNumbers(t *testing.T) {
 	maria := mariadb(t)
 	i := start(t, "")
