@@ -99,6 +99,8 @@ func TestExactNumbers(t *testing.T) {
 	}
 	for _, c := range []struct{ query, want string }{
 		{"SELECT AVG(w) FROM s.n WHERE id < 4", "0.00000000003333"},
+		{"SELECT AVG(w) FROM s.n WHERE id = 1", "999999999999999.01234567890000"},
+		{"SELECT SUM(v) FROM (SELECT SUM(w) AS v FROM s.n WHERE id < 4 GROUP BY id) q WHERE v > 1", "999999999999999.0123456789"},
 		{"SELECT SUM(u) FROM s.n", "27670116110564327423"},
 		{"SELECT AVG(u) FROM s.n", "9223372036854775807.6667"},
 		{"SELECT COALESCE(SUM(i), 0.0) FROM s.n", "21.0"},

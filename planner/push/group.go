@@ -166,7 +166,7 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		case x.Type.Kind == lower.Decimal && x.Type.Precision <= lower.WordDigits:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = "sum(" + x.SQL + ")"
-		case x.Type.Kind == lower.Decimal && x.Type.Precision < 38 && !(ok && words):
+		case x.Type.Kind == lower.Decimal && !(ok && words):
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = "sum(" + x.SQL + ")"
 		case ok:
@@ -185,7 +185,7 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
 			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.SQL, t.Scale), Type: t, Nullable: true}, nil
 		}
-		if number {
+		if number && x.Type.Kind != lower.Decimal { // of which the store computes in floating point
 			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	}
