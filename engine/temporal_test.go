@@ -145,6 +145,10 @@ CAST('2020/01/31' AS DATE)
 CAST('2020.01.31 10.11.12' AS DATETIME)
 CAST('2020-01-31T10:11:12' AS DATETIME)
 CAST('abc' AS DATE)
+CAST('2020-01-31 10:11:12 abc' AS DATETIME)
+CAST('2020-01-31abc' AS DATE)
+DATE_ADD('2020-01-31:10:11:12', INTERVAL 0 DAY)
+EXTRACT(YEAR FROM 0) => 0
 CAST('' AS DATETIME)
 DATE'2020-01-31'
 TIME'10:11:12'
@@ -533,7 +537,7 @@ func TestDatesOfProtectedRows(t *testing.T) {
 		if strings.Contains(expr, " OVER ") {
 			continue
 		}
-		if strings.HasPrefix(expr, "STR_TO_DATE(s") || strings.HasPrefix(expr, "UNIX_TIMESTAMP(") {
+		if strings.HasPrefix(expr, "STR_TO_DATE(s") || strings.HasSuffix(expr, "FROM 0)") || strings.HasPrefix(expr, "UNIX_TIMESTAMP(") {
 			continue // docs/reference.md says how they differ there
 		}
 		want := own[k]

@@ -258,7 +258,7 @@ func lengthOfInterval(ctx *sql.Context, v any, unit string) (months, us int64, o
 // composite adds up the numbers of a text. A last one of microseconds is a fraction's digits.
 func composite(s string, parts []int64, fraction bool) (float64, bool) {
 	negative := strings.HasPrefix(s, "-")
-	groups := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	groups := numbersIn(s)
 	if len(groups) > len(parts) {
 		return 0, false
 	}

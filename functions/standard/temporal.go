@@ -100,6 +100,15 @@ func inWords(ctx *sql.Context, e sql.Expression) sql.Expression {
 		if s, ok := v.(types.Timespan); ok {
 			return spanText(s.AsMicroseconds()), nil
 		}
+		if m, ok := v.(time.Time); ok && m.Year() > 0 { // cut, as NOW() has more digits than its type
+			form := "2006-01-02 15:04:05.000000"
+			if d, ok := t.(sql.DatetimeType); types.IsDateType(t) {
+				form = form[:10]
+			} else if ok {
+				form = strings.TrimSuffix(form[:20+d.Precision()], ".")
+			}
+			return m.Format(form), nil
+		}
 		s, err := t.SQL(ctx, nil, v)
 		return s.ToString(), err
 	})
@@ -359,6 +368,9 @@ var extract = &function{name: "extract", min: 2, max: 2, typ: types.Int64, doc: 
 		}
 		if isTime && !ok {
 			t, ok = todayAt(ctx, 0), true
+		}
+		if x, number := float(ctx, a[1]); !ok && !isText && number && x == 0 {
+			return int64(0), nil // the date 0000-00-00
 		}
 		if !ok {
 			return nil, nil

@@ -83,7 +83,7 @@ func parseMoment(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	body, fraction := s, ""
 	digits := func(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-	parts := strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	var parts []string
 	if whole, rest, _ := strings.Cut(s, "."); digits(strings.Replace(whole, "T", "", 1)) && len(whole) > 4 {
 		body, fraction = strings.Replace(whole, "T", "", 1), rest
 		if len(body)%2 != 0 {
@@ -103,8 +103,10 @@ func parseMoment(s string) (time.Time, bool) {
 		if fraction != "" {
 			parts = append(parts, fraction)
 		}
-	} else if !dashed(s) {
+	} else if s = momentPattern.FindString(s); s == "" {
 		return time.Time{}, false
+	} else {
+		parts = numbersIn(s)
 	}
 	var n [7]int64
 	for i, p := range parts {
@@ -123,19 +125,27 @@ func parseMoment(s string) (time.Time, bool) {
 		}
 		n[i] = x
 	}
-	if len(parts) < 3 || len(parts) == 4 && fraction == "" && !strings.ContainsAny(s, " T") || n[0] > 9999 || n[1] < 1 || n[1] > 12 || n[2] < 1 || n[3] > 23 || n[4] > 59 || n[5] > 59 {
+	if n[0] > 9999 || n[1] < 1 || n[1] > 12 || n[2] < 1 || n[3] > 23 || n[4] > 59 || n[5] > 59 {
 		return time.Time{}, false
 	}
 	t := time.Date(int(n[0]), time.Month(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), 0, time.UTC)
 	return t.Add(time.Duration(n[6]) * time.Microsecond), int64(t.Day()) == n[2]
 }
 
-// moments that MySQL reads, but for blanks at the ends and the forms of digits alone.
-var momentPattern = regexp.MustCompile(`^[0-9]{1,4}[[:punct:]][0-9]{1,2}[[:punct:]][0-9]{1,2}([ T]+[0-9]{1,2}([[:punct:]][0-9]{1,2}([[:punct:]][0-9]{1,2}(\.[0-9]*)?)?)?)?$`)
+// momentPattern is a date with punctuation between the parts, and maybe a time. What follows is cut
+// off, as MySQL does with a warning.
+var momentPattern = regexp.MustCompile(`^[0-9]{1,4}[[:punct:]][0-9]{1,2}[[:punct:]][0-9]{1,2}((?:[ T]+|:)[0-9]{1,2}([[:punct:]][0-9]{1,2}([[:punct:]][0-9]{1,2}(\.[0-9]*)?)?)?)?`)
 
-// dashed reports whether a text is a date, with or without a time, with punctuation between the
-// parts.
-func dashed(s string) bool { return momentPattern.MatchString(strings.TrimSpace(s)) }
+// dashed reports whether a text is such a moment and nothing else.
+func dashed(s string) bool {
+	s = strings.TrimSpace(s)
+	return s != "" && momentPattern.FindString(s) == s
+}
+
+// numbersIn are the groups of digits of a text.
+func numbersIn(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
 
 // maxSpan is the largest TIME, 838:59:59, in microseconds.
 const maxSpan = ((838*60+59)*60 + 59) * 1e6

@@ -307,6 +307,9 @@ func extract(l *lowerer, c *call) (Expr, error) {
 	if x := c.args[1]; x.Type.Kind == String && !days[unit] && (x.text == nil || !strings.ContainsAny(*x.text, "-/")) {
 		l.refuse("EXTRACT(%s) of a text is not allowed on protected rows: CAST it AS DATETIME.", unit) // it may be a time
 	}
+	if n := c.args[1].number; n != nil && *n == 0 {
+		l.refuse("EXTRACT() of the date 0000-00-00 is not allowed on protected rows.")
+	}
 	d := l.toDatetime(c.args[1])
 	if unit == "WEEK" {
 		d = l.toDate(d)
