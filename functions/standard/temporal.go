@@ -406,8 +406,8 @@ var extract = &function{name: "extract", min: 2, max: 2, typ: types.Int64, doc: 
 		return sign * n, nil
 	}}
 
-// alikeDates gives columns of a UNION that are a DATE on the one side and a DATETIME on the other one
-// form: go-mysql-server makes both of them texts.
+// alikeDates gives columns of a UNION that are a DATE on the one side and a DATETIME on the other
+// one form: go-mysql-server makes both of them texts.
 func alikeDates(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	u, ok := n.(*plan.SetOp)
 	if !ok {
