@@ -269,8 +269,8 @@ func TestLongStatementsEnd(t *testing.T) {
 	}
 }
 
-// What is to end gives up by itself: on a busy machine that may take more than a second. A server in
-// a process of its own is as it is shipped.
+// What is to end gives up by itself. On a busy machine that may take more than a second. A server
+// in a process of its own is as it is shipped.
 func init() {
 	if os.Getenv(servedDirectory) == "" {
 		cutoff.CloseAfter = time.Minute

@@ -27,6 +27,7 @@ type function struct {
 	typeOf   func(ctx *sql.Context, args []sql.Expression) sql.Type // in typ's place
 	eval     func(ctx *sql.Context, args []any) (any, error)        // no argument is nil
 	nulls    bool                                                   // eval takes NULL, too
+	unseen   bool                                                   // it is no part of an expression's text
 }
 
 var byName = map[string]*function{}
@@ -148,6 +149,9 @@ func (c *call) String() string {
 	list := make([]string, len(c.args))
 	for i, a := range c.args {
 		list[i] = a.String()
+	}
+	if c.f.unseen {
+		return list[0]
 	}
 	return c.f.name + "(" + strings.Join(list, ",") + ")"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/sqltypes"
 )
 
 // Dates and times as operands. MySQL decides by the type what a date is where a number or a text is
@@ -23,7 +24,7 @@ func temporal(t sql.Type) bool { return types.IsTime(t) || types.IsTimespan(t) }
 
 // as is an expression with another type and value. NULL stays NULL.
 func as(ctx *sql.Context, name string, e sql.Expression, t sql.Type, eval func(ctx *sql.Context, v any) (any, error)) sql.Expression {
-	return newCall(ctx, &function{name: name, min: 1, max: 1, typ: t,
+	return newCall(ctx, &function{name: name, min: 1, max: 1, typ: t, unseen: true,
 		eval: func(ctx *sql.Context, a []any) (any, error) { return eval(ctx, a[0]) }}, []sql.Expression{e})
 }
 
@@ -96,9 +97,16 @@ func inWholeDigits(ctx *sql.Context, e sql.Expression) sql.Expression {
 // inWords is a date or time as a text.
 func inWords(ctx *sql.Context, e sql.Expression) sql.Expression {
 	t := e.Type(ctx)
+	if now, ok := e.(*gms.Now); ok && len(now.Children()) == 1 {
+		if n, constant := constantOf(ctx, now.Children()[0]); constant && n >= 0 && n <= 6 {
+			t = types.MustCreateDatetimeType(sqltypes.Datetime, n)
+		}
+	}
 	return as(ctx, "words", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
 		if s, ok := v.(types.Timespan); ok {
 			return spanText(s.AsMicroseconds()), nil
+		} else if s, ok := v.(string); ok && types.IsTimespan(t) {
+			return s, nil // of CURTIME
 		}
 		if m, ok := v.(time.Time); ok && m.Year() > 0 { // cut, as NOW() has more digits than its type
 			form := "2006-01-02 15:04:05.000000"
@@ -134,6 +142,9 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 		}
 		switch {
 		case !ok:
+			if s, isText := plainText(v); isText && types.IsZeroTimestampStr(strings.TrimSpace(s)) {
+				return types.ZeroTime, nil // which no column takes
+			}
 			return nil, nil
 		case types.IsDateType(t):
 			return m.Truncate(24 * time.Hour), nil
@@ -240,7 +251,7 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return each(inWords)
 	case expression.Comparer, *expression.Between, *gms.NullIf:
 		if compared(ctx, list) {
-			return withOperands(ctx, e.(sql.Expression), list)
+			return withOperands(ctx, e, list)
 		}
 		return nil, nil
 	}

@@ -2,7 +2,9 @@ package standard
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -121,6 +123,13 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 			return n, same, err
 		}
 	}
+	if u, ok := n.(*plan.SetOp); ok {
+		out, identity, err := t.united(u)
+		if err != nil {
+			return n, same, err
+		}
+		n, same = out, same && identity
+	}
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return n, same, nil
@@ -145,6 +154,66 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		}
 	}
 	return n, same, nil
+}
+
+// united gives the columns of a UNION of exact numbers the type that holds both sides'. The binder
+// casts them to a DECIMAL of no certain digits, in projections on top of the sides.
+func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) {
+	l, isL := u.Left().(*plan.Project)
+	r, isR := u.Right().(*plan.Project)
+	if !isL || !isR || len(l.Projections) != len(r.Projections) {
+		return u, transform.SameTree, nil
+	}
+	same, sides := transform.SameTree, [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
+	for i := range l.Projections {
+		x, castX := merged(l.Projections[i])
+		y, castY := merged(r.Projections[i])
+		if x == nil || y == nil || !castX && !castY {
+			continue
+		}
+		n := Number{Precision: maxDigits, Scale: maxScale}
+		if a, ok := NumberOf(t.ctx, x); ok {
+			if b, ok := NumberOf(t.ctx, y); ok {
+				n.Scale = max(a.Scale, b.Scale)
+				n.Precision = max(a.Precision-a.Scale, b.Precision-b.Scale) + n.Scale
+				n = n.fit()
+			}
+		}
+		same = transform.NewTree
+		for k, c := range [2]sql.Expression{x, y} {
+			e := sql.Expression(expression.NewConvertWithLengthAndScale(c, "decimal", n.Precision, n.Scale))
+			if w := typedOf(t.ctx, e); w != nil && t.wrap {
+				e = w
+			}
+			a, err := sides[k][i].WithChildren(t.ctx, e)
+			if err != nil {
+				return u, same, err
+			}
+			sides[k][i] = a
+		}
+	}
+	if same {
+		return u, same, nil
+	}
+	out, err := u.WithChildren(t.ctx, plan.NewProject(t.ctx, sides[0], l.Child), plan.NewProject(t.ctx, sides[1], r.Child))
+	return out, transform.NewTree, err
+}
+
+// merged returns a column of one side of a UNION, without the cast to DECIMAL that the binder may
+// have put around it; nil of other expressions.
+func merged(e sql.Expression) (column sql.Expression, cast bool) {
+	a, ok := e.(*expression.Alias)
+	if !ok {
+		return nil, false
+	}
+	column = Untyped(a.Child)
+	if c, ok := column.(*expression.Convert); ok && strings.HasSuffix(c.String(), ", decimal)") {
+		column, cast = c.Child, true
+	}
+	if f, ok := column.(*expression.GetField); !ok || f.Name() != a.Name() {
+		return nil, false
+	}
+	return column, cast
 }
 
 func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {
@@ -192,6 +261,9 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 	if err != nil {
 		return e, transform.SameTree, err
 	}
+	if compares(e) && unrounded(children) {
+		same = transform.NewTree
+	}
 	if !same {
 		if e, err = e.WithChildren(t.ctx, children...); err != nil {
 			return e, same, err
@@ -206,6 +278,37 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 	return e, same, nil
 }
 
+// compares reports whether an expression compares its operands, by all of their digits.
+func compares(e sql.Expression) bool {
+	switch e.(type) {
+	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
+		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple:
+		return true
+	}
+	return false
+}
+
+// unrounded makes operands, and members of tuples among them, those of a comparison, and reports
+// whether there are any.
+func unrounded(operands []sql.Expression) (any bool) {
+	for i, o := range operands {
+		switch o := o.(type) {
+		case *typed:
+			if o.number.Decimal && !o.compared {
+				c := *o
+				c.compared, c.typ = true, types.MustCreateDecimalType(maxDigits, maxScale)
+				operands[i], any = &c, true
+			}
+		case expression.Tuple:
+			members := append(expression.Tuple(nil), o...)
+			if unrounded(members) {
+				operands[i], any = members, true
+			}
+		}
+	}
+	return any
+}
+
 // typed is an expression of exact numbers with the type and the values that MySQL gives it.
 type typed struct {
 	sql.Expression
@@ -214,6 +317,8 @@ type typed struct {
 	// eval is what the expression is of its operands, of which none is nil, before it is rounded to
 	// the scale of its type; nil of a choice.
 	eval func(ctx *sql.Context, operands []any) (any, error)
+	// compared is set of an operand of a comparison, which is not rounded.
+	compared bool
 }
 
 // Type implements sql.Expression.
@@ -226,6 +331,9 @@ func (t *typed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.
 		return nil, err
 	}
 	if x := typedOf(ctx, e); x != nil {
+		if list := []sql.Expression{x}; t.compared && unrounded(list) {
+			return list[0], nil
+		}
 		return x, nil
 	}
 	return e, nil
@@ -253,7 +361,7 @@ func (t *typed) CollationCoercibility(*sql.Context) (collation sql.CollationID, 
 // Eval implements sql.Expression.
 func (t *typed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	v, err := t.unrounded(ctx, row)
-	if d, ok := v.(*apd.Decimal); ok && t.number.Decimal && err == nil {
+	if d, ok := v.(*apd.Decimal); ok && t.number.Decimal && !t.compared && err == nil {
 		return t.scaled(d, t.number.Scale)
 	}
 	return v, err
@@ -372,7 +480,7 @@ func rounded(d *apd.Decimal, scale int, how apd.Rounder) *apd.Decimal {
 		return d
 	}
 	if out.IsZero() {
-		out.Negative = false
+		out.Negative, out.Exponent = false, min(out.Exponent, 0)
 	}
 	return out
 }
@@ -491,6 +599,9 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 			return nil
 		}
 	case *expression.Convert:
+		if _, constant := x.Child.(*expression.Literal); constant && types.IsBinaryType(x.Child.Type(ctx)) {
+			return nil // X'20' is a number
+		}
 		if out.number, ok = CastDecimal(ctx, x); !ok || types.IsTime(x.Child.Type(ctx)) || types.IsTimespan(x.Child.Type(ctx)) {
 			return nil
 		}

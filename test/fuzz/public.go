@@ -240,15 +240,15 @@ func (m *maker) derived() *Node {
 }
 
 func (m *maker) window() *Node {
-	partition, order := list("PARTITION BY ", ", ", 0), list(" ORDER BY ", ", ", 0)
+	partition := list("PARTITION BY ", ", ", 0)
 	if m.IntN(2) == 0 {
 		partition.Kids = append(partition.Kids, m.expression('a', m.IntN(2)))
 	}
 	desc := func() string { return m.pick("", " DESC") }
 	l := list("", ", ", 1)
 	for i := range 1 + m.IntN(2) {
-		over, frame := order, part("")
-		form := ""
+		var over *Node
+		frame, form := part(""), ""
 		if m.IntN(2) == 0 { // one order, in which rows have numbers
 			over = part(" ORDER BY %0"+desc()+", id"+desc(), m.expression('a', m.IntN(2)))
 			form = m.pick("ROW_NUMBER()", "LAG(%a)", "LEAD(%n, 2)", "LAG(%s, 1)", "FIRST_VALUE(%a)", "LAST_VALUE(%a)", "NTILE(3)", "SUM(%i)", "AVG(%n)", "COUNT(%a)", "MIN(%n)", "MAX(%d)", "NTH_VALUE(%a, 2)")

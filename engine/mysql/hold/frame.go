@@ -2,6 +2,7 @@ package hold
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"sort"
 	"time"
@@ -279,11 +280,11 @@ func scaleOf(t sql.Type) scale {
 func (s scale) value(v any) (out any, err error) {
 	switch s {
 	case integers:
-		out, _, err = types.Int64.Convert(nil, v)
+		out, _, err = types.Int64.Convert(context.Background(), v)
 	case floats:
-		out, _, err = types.Float64.Convert(nil, v)
+		out, _, err = types.Float64.Convert(context.Background(), v)
 	case times:
-		out, _, err = types.DatetimeMaxPrecision.Convert(nil, v)
+		out, _, err = types.DatetimeMaxPrecision.Convert(context.Background(), v)
 	case spans:
 		out, err = types.Time.ConvertToTimespan(v)
 	default:
