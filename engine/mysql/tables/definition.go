@@ -340,7 +340,11 @@ func (d *definition) checkSize() error {
 	}
 	size, before := 0, 0 // of the columns that were there, which have passed
 	for _, c := range d.columns {
-		kind, rest, _ := strings.Cut(strings.Fields(c.meta.MySQL + " ")[0], "(")
+		declared := strings.Fields(c.meta.MySQL)
+		if len(declared) == 0 {
+			continue // of a file: no text tells its type
+		}
+		kind, rest, _ := strings.Cut(declared[0], "(")
 		var n, scale int
 		_, _ = fmt.Sscanf(rest, "%d,%d", &n, &scale)
 		width, last := 1, size
