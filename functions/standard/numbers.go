@@ -30,31 +30,40 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 	if err != nil {
 		return n, united, err
 	}
-	n, guarded, err := transform.NodeExprsWithOpaque(ctx, n, func(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
-		same = transform.SameTree
-		if x, err := operands(ctx, e); err != nil {
-			return e, same, err
-		} else if x != nil {
-			e, same = x, transform.NewTree
-		}
-		switch x := e.(type) {
-		case *plan.Subquery:
-			q, same, err := Guard(ctx, x.Query)
-			return x.WithQuery(q), same, err
-		case *gms.RegexpLike:
-			out, err = bounded["regexp_like"].NewInstance(ctx, x.Children())
-		case *expression.Like:
-			like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
-			out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
-		case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked:
-			return e, same, nil
-		default:
-			e, inner, err := check(ctx, e)
-			return e, same && inner, err
-		}
-		return out, transform.NewTree, err
-	})
-	return n, united && guarded, err
+	n, same, err := transform.NodeExprsWithOpaque(ctx, n, guarded)
+	return n, united && same, err
+}
+
+// Guarded is an expression as Guard makes those of a tree.
+func Guarded(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	e, _, err := transform.Expr(ctx, e, guarded)
+	return e, err
+}
+
+// guarded is one expression whose operands are guarded.
+func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
+	same = transform.SameTree
+	if x, err := operands(ctx, e); err != nil {
+		return e, same, err
+	} else if x != nil {
+		e, same = x, transform.NewTree
+	}
+	switch x := e.(type) {
+	case *plan.Subquery:
+		q, same, err := Guard(ctx, x.Query)
+		return x.WithQuery(q), same, err
+	case *gms.RegexpLike:
+		out, err = bounded["regexp_like"].NewInstance(ctx, x.Children())
+	case *expression.Like:
+		like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
+		out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
+	case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked:
+		return e, same, nil
+	default:
+		e, inner, err := check(ctx, e)
+		return e, same && inner, err
+	}
+	return out, transform.NewTree, err
 }
 
 // measured are functions that give texts, and read times.

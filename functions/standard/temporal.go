@@ -128,6 +128,9 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 	for range digits {
 		unit /= 10
 	}
+	if types.IsText(e.Type(ctx)) {
+		e = &checked{Expression: e}
+	}
 	return as(ctx, "cast", e, t, func(ctx *sql.Context, v any) (any, error) {
 		if types.IsTimespan(t) {
 			us, ok := span(ctx, v)
@@ -314,11 +317,11 @@ func castDigits(_ *sql.Context, c *expression.Convert) (n int) {
 // none, and reports whether it has changed any. A constant number beside a date is a date where it
 // can be one, else dates are numbers beside numbers.
 func compared(ctx *sql.Context, list []sql.Expression) bool {
-	var dates, times, numbers, texts bool
+	var dates, times, years, numbers, texts bool
 	readable := true
 	for _, e := range list {
 		t := e.Type(ctx)
-		dates, times = dates || types.IsTime(t), times || types.IsTimespan(t)
+		dates, times, years = dates || types.IsTime(t), times || types.IsTimespan(t), years || types.IsYear(t)
 		if types.IsNumber(t) {
 			numbers = true
 			l, ok := e.(*expression.Literal)
@@ -335,6 +338,11 @@ func compared(ctx *sql.Context, list []sql.Expression) bool {
 	changed := false
 	for i, e := range list {
 		switch t := e.Type(ctx); {
+		case years && dates && !times: // a year is the number that a date begins with
+			if !types.IsTime(t) {
+				continue
+			}
+			list[i] = inWords(ctx, e)
 		case numbers && temporal(t) && (times || !readable):
 			list[i] = inDigits(ctx, e)
 		case dates && types.IsNumber(t) && readable && !times:

@@ -38,6 +38,9 @@ func operator(e expression.Comparer) string {
 
 // comparison translates a comparison of two values, or of two rows of values by = and <=>.
 func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
+	if a, b := e.Left().Type(l.ctx), e.Right().Type(l.ctx); a != nil && b != nil && (types.IsYear(a) && types.IsTime(b) || types.IsYear(b) && types.IsTime(a)) {
+		return Expr{}, refuse.New(refuse.Expression, "A comparison of a year and a date is not allowed on protected rows.").With("Compare with YEAR(…) of the date.")
+	}
 	op := operator(e)
 	a, okA := e.Left().(expression.Tuple)
 	b, okB := e.Right().(expression.Tuple)

@@ -5,6 +5,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/analyzer"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/functions/standard"
 )
 
 // Identifiers of the rules, outside the range that go-mysql-server uses.
@@ -73,6 +75,12 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		var replaced sql.Node
 		var err error
+		switch n.(type) {
+		case *plan.Update, *plan.DeleteFrom: // simple ones skip the rule that gives a SELECT its types
+			if n, _, err = standard.Types(ctx, n); err != nil {
+				return nil, transform.SameTree, err
+			}
+		}
 		switch n := n.(type) {
 		case *plan.Update:
 			replaced, err = newUpdate(ctx, n)

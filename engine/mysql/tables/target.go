@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/quota"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
@@ -169,6 +170,7 @@ func (t *target) evaluated(ctx *sql.Context, n sql.Node) (it sql.RowIter, err er
 	if t.limit != nil {
 		n = plan.NewLimit(t.limit, n)
 	}
+	n, _, err = standard.Guard(ctx, n)
 	flags := new(sql.QueryFlags)
 	flags.Set(sql.QFlgNotExpr)
 	for _, r := range slices.Concat(analyzer.OnceBeforeDefault, analyzer.OnceAfterDefault) {

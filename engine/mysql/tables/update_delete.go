@@ -13,6 +13,7 @@ import (
 
 	"scrim/engine/mysql/virtual"
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/quota"
 	"scrim/planner/lower"
 )
@@ -28,8 +29,9 @@ type update struct {
 type assignment struct {
 	column  int
 	value   sql.Expression
-	derived bool // by ON UPDATE: made when another column changes
-	last    bool // of those to the column
+	guarded sql.Expression // the value as go-mysql-server evaluates it
+	derived bool           // by ON UPDATE: made when another column changes
+	last    bool           // of those to the column
 }
 
 var _ sql.ExecSourceRel = (*update)(nil)
@@ -78,7 +80,13 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 		} else if value != nil {
 			value = t.indexed(ctx, value)
 		}
-		u.set = append(u.set, assignment{column: column, value: value, derived: i >= explicit, last: true})
+		guarded := value
+		if value != nil {
+			if guarded, err = standard.Guarded(ctx, value); err != nil {
+				return nil, err
+			}
+		}
+		u.set = append(u.set, assignment{column: column, value: value, guarded: guarded, derived: i >= explicit, last: true})
 		for j := range u.set[:i] {
 			u.set[j].last = u.set[j].last && u.set[j].column != column
 		}
@@ -168,7 +176,7 @@ func (u *update) assigned(ctx *sql.Context, row sql.Row, at map[int]int, matched
 		if n, ok := at[i]; ok {
 			v = row[n]
 		} else if a.value != nil {
-			v, err = a.value.Eval(ctx, now)
+			v, err = a.guarded.Eval(ctx, now)
 		}
 		if err == nil {
 			now[a.column], err = strict(ctx, v, typ, column.Name, matched)
