@@ -3,7 +3,6 @@ package hold
 import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 
 	"scrim/internal/quota"
@@ -148,13 +147,13 @@ func holding(n sql.Node) sql.Node {
 // belongs to the running statement alone.
 func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 	switch n := n.(type) {
-	case *gmsplan.CachedResults:
+	case *plan.CachedResults:
 		n.Child = holding(n.Child)
-	case *gmsplan.HashLookup:
+	case *plan.HashLookup:
 		n.Child = holding(n.Child)
-	case *gmsplan.Into:
+	case *plan.Into:
 		n.Child = holding(n.Child)
-	case *gmsplan.JoinNode:
+	case *plan.JoinNode:
 		if _, ok := n.Filter.(*watched); n.Filter != nil && !ok && !n.Op.IsMerge() {
 			subqueries(ctx, n.Filter)
 			n.Filter = &watched{Expression: n.Filter, account: a}
@@ -167,7 +166,7 @@ func caches(ctx *sql.Context, a *quota.Account, n sql.Node) {
 func subqueries(ctx *sql.Context, list ...sql.Expression) {
 	for _, e := range list {
 		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-			if s, ok := e.(*gmsplan.Subquery); ok {
+			if s, ok := e.(*plan.Subquery); ok {
 				if _, done := s.Query.(*held); !done {
 					s.Query = &held{Node: s.Query, always: !s.IsNonDeterministic()}
 				}
