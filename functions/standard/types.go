@@ -1,0 +1,265 @@
+package standard
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+)
+
+// Types gives the expressions of a bound tree the types of exact numbers that MySQL gives them, and
+// columns those of the expressions that they are. Where go-mysql-server has another type, or other
+// values, an expression of ours stands in the place of its own, which Untyped returns.
+func Types(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	return typesOf(ctx, n, true)
+}
+
+// ColumnTypes gives columns the types that Types does, and leaves other expressions as they are.
+func ColumnTypes(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	n, _, err := typesOf(ctx, n, false)
+	return n, err
+}
+
+// typesOf goes over a tree, and once more where the binder reads an alias below its definition.
+func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeIdentity, error) {
+	t := &typer{ctx: ctx, wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
+	all := transform.SameTree
+	for range 2 {
+		t.queries, t.read, t.late = map[sql.Node]sql.Node{}, map[sql.ColumnId]sql.Type{}, false
+		out, same, err := t.node(n)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		n, all = out, all && same
+		if !t.late {
+			break
+		}
+	}
+	return n, all, nil
+}
+
+// Typed is an expression with the types that Types gives, of columns whose types are right.
+func Typed(ctx *sql.Context, e sql.Expression) sql.Expression {
+	t := &typer{ctx: ctx, wrap: true, columns: map[sql.ColumnId]sql.Type{}, queries: map[sql.Node]sql.Node{}}
+	if out, _, err := t.expr(e); err == nil {
+		return out
+	}
+	return e
+}
+
+// TypeOf is the type of an expression, of columns whose types are right.
+func TypeOf(ctx *sql.Context, e sql.Expression) sql.Type { return Typed(ctx, e).Type(ctx) }
+
+// typer is one pass over a tree.
+type typer struct {
+	ctx     *sql.Context
+	wrap    bool
+	columns map[sql.ColumnId]sql.Type // of derived columns
+	queries map[sql.Node]sql.Node     // of common table expressions: one node for all uses
+	read    map[sql.ColumnId]sql.Type // of columns as they were read
+	late    bool                      // one was read before its type was known, with another
+}
+
+// note records the type of a column.
+func (t *typer) note(id sql.ColumnId, typ sql.Type) {
+	t.columns[id] = typ
+	if was, ok := t.read[id]; ok && !was.Equals(typ) {
+		t.late = true
+	}
+}
+
+func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	if a, ok := n.(*plan.SubqueryAlias); ok {
+		q, done := t.queries[a.Child]
+		if !done {
+			var err error
+			if q, _, err = t.node(a.Child); err != nil {
+				return n, transform.SameTree, err
+			}
+			t.queries[a.Child] = q
+		}
+		out, same := a, transform.SameTree
+		if q != a.Child {
+			out, same = a.WithChild(q), transform.NewTree
+		}
+		i, schema := 0, out.Schema(t.ctx)
+		a.Columns().ForEach(func(id sql.ColumnId) {
+			if i < len(schema) {
+				t.note(id, schema[i].Type)
+			}
+			i++
+		})
+		return out, same, nil
+	}
+	same := transform.SameTree
+	children := append([]sql.Node(nil), n.Children()...)
+	for i, c := range children {
+		d, identity, err := t.node(c)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		children[i], same = d, same && identity
+	}
+	if same == transform.NewTree {
+		var err error
+		if n, err = n.WithChildren(t.ctx, children...); err != nil {
+			return n, same, err
+		}
+	}
+	if u, ok := n.(*plan.SetOp); ok {
+		out, identity, err := t.united(u)
+		if err != nil {
+			return n, same, err
+		}
+		n, same = out, same && identity
+	}
+	x, ok := n.(sql.Expressioner)
+	if !ok {
+		return n, same, nil
+	}
+	out, identity, err := t.list(x.Expressions())
+	if err != nil {
+		return n, same, err
+	}
+	if identity == transform.NewTree {
+		same = identity
+		if n, err = x.WithExpressions(t.ctx, out...); err != nil {
+			return n, same, err
+		}
+	}
+	for _, e := range out {
+		switch e := e.(type) {
+		case *expression.GetField:
+		case sql.IdExpression:
+			if e.Id() != 0 {
+				t.note(e.Id(), e.Type(t.ctx))
+			}
+		}
+	}
+	return n, same, nil
+}
+
+// united gives the columns of a UNION of exact numbers the type that holds both sides'. The binder
+// casts them to a DECIMAL of no certain digits, in projections on top of the sides.
+func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) {
+	l, isL := u.Left().(*plan.Project)
+	r, isR := u.Right().(*plan.Project)
+	if !isL || !isR || len(l.Projections) != len(r.Projections) {
+		return u, transform.SameTree, nil
+	}
+	same, sides := transform.SameTree, [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
+	for i := range l.Projections {
+		x, castX := merged(l.Projections[i])
+		y, castY := merged(r.Projections[i])
+		if x == nil || y == nil || !castX && !castY {
+			continue
+		}
+		n := Number{Precision: maxDigits, Scale: maxScale}
+		if a, ok := NumberOf(t.ctx, x); ok {
+			if b, ok := NumberOf(t.ctx, y); ok {
+				n.Scale = max(a.Scale, b.Scale)
+				n.Precision = max(a.Precision-a.Scale, b.Precision-b.Scale) + n.Scale
+				n = n.fit()
+			}
+		}
+		same = transform.NewTree
+		for k, c := range [2]sql.Expression{x, y} {
+			e := sql.Expression(expression.NewConvertWithLengthAndScale(c, "decimal", n.Precision, n.Scale))
+			if w := typedOf(t.ctx, e); w != nil && t.wrap {
+				e = w
+			}
+			a, err := sides[k][i].WithChildren(t.ctx, e)
+			if err != nil {
+				return u, same, err
+			}
+			sides[k][i] = a
+		}
+	}
+	if same {
+		return u, same, nil
+	}
+	out, err := u.WithChildren(t.ctx, plan.NewProject(t.ctx, sides[0], l.Child), plan.NewProject(t.ctx, sides[1], r.Child))
+	return out, transform.NewTree, err
+}
+
+// merged returns a column of one side of a UNION, without the cast to DECIMAL that the binder may
+// have put around it; nil of other expressions.
+func merged(e sql.Expression) (column sql.Expression, cast bool) {
+	a, ok := e.(*expression.Alias)
+	if !ok {
+		return nil, false
+	}
+	column = Untyped(a.Child)
+	if c, ok := column.(*expression.Convert); ok && strings.HasSuffix(c.String(), ", decimal)") {
+		column, cast = c.Child, true
+	}
+	if f, ok := column.(*expression.GetField); !ok || f.Name() != a.Name() {
+		return nil, false
+	}
+	return column, cast
+}
+
+func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {
+	same := transform.SameTree
+	out := append([]sql.Expression(nil), exprs...)
+	for i, e := range exprs {
+		x, identity, err := t.expr(e)
+		if err != nil {
+			return exprs, transform.SameTree, err
+		}
+		out[i], same = x, same && identity
+	}
+	return out, same, nil
+}
+
+func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	switch e := e.(type) {
+	case nil, *sql.ColumnDefaultValue, *expression.Literal:
+		return e, transform.SameTree, nil
+	case *expression.GetField:
+		typ, ok := t.columns[e.Id()]
+		if t.read != nil && !ok {
+			t.read[e.Id()] = e.Type(t.ctx)
+		}
+		if !ok || e.Id() == 0 || typ.Equals(e.Type(t.ctx)) {
+			return e, transform.SameTree, nil
+		}
+		f := expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), typ, e.Database(), e.Table(), e.Name(), e.IsNullable(t.ctx))
+		return f.WithId(e.Id()).(sql.Expression), transform.NewTree, nil
+	case *plan.Subquery:
+		q, same, err := t.node(e.Query)
+		if err != nil || same {
+			return e, transform.SameTree, err
+		}
+		return e.WithQuery(q), transform.NewTree, nil
+	case *typed:
+		children, same, err := t.list(e.Children())
+		if err != nil || same {
+			return e, transform.SameTree, err
+		}
+		x, err := e.WithChildren(t.ctx, children...)
+		return x, transform.NewTree, err
+	}
+	children, same, err := t.list(e.Children())
+	if err != nil {
+		return e, transform.SameTree, err
+	}
+	if compares(e) && unrounded(children) {
+		same = transform.NewTree
+	}
+	if !same {
+		if e, err = e.WithChildren(t.ctx, children...); err != nil {
+			return e, same, err
+		}
+	}
+	if a, ok := e.(*exact); ok && !bool(same) {
+		return a.again(t.ctx), transform.NewTree, nil
+	}
+	if x := typedOf(t.ctx, e); x != nil && t.wrap {
+		return x, transform.NewTree, nil
+	}
+	return e, same, nil
+}
