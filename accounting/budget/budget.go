@@ -146,7 +146,8 @@ const overPeriods = " over all periods"
 // each release counts for neighbours that differ in all rows of a person.
 func OverPeriods(entity string) string { return entity + overPeriods }
 
-// OfPersons reports whether an account of an entity is one over all periods, and of which entity.
+// OfPersons returns the entity of an account that bounds persons over all periods; ok is false for
+// other accounts.
 func OfPersons(account string) (entity string, ok bool) {
 	return strings.CutSuffix(account, overPeriods)
 }

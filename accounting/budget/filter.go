@@ -74,7 +74,7 @@ func (b *Budget) Fits(spent *privacy.Amount) bool {
 // docs/proofs/filter.md shows that spending within it is (ε, δ)-DP.
 type rule struct {
 	beta, limit float64
-	box         // of which conversion has entered limit
+	box         // whose limit has the conversion in it already
 }
 
 // shares returns the parts of δ under a rule: 25/32 for the conversion, 3/16 for events, which
@@ -229,7 +229,7 @@ func (b *Budget) gaussianRho(spent *privacy.Amount) privacy.Rho {
 	return most - min(most, half)
 }
 
-// Typical returns a charge of a loss of which nothing else is known but that it is Gaussian noise
+// Typical returns a charge of a loss that is known only to be Gaussian noise
 // where it is not pure: drawn by the law that a charge to this budget is drawn by.
 func (b *Budget) Typical(l privacy.Loss) *privacy.Amount {
 	events := privacy.EventsOf(l)
