@@ -11,7 +11,7 @@ bin/scrim-bench: tools
 	go build -tags $(TAGS) -o bin/scrim-bench ./bench/cmd/scrim-bench
 
 test: tools
-	go test -tags $(TAGS) -timeout 15m ./... ./bench/...
+	go test -tags $(TAGS) -timeout 45m ./... ./bench/...
 
 demo: build
 	./bin/scrim demo $(ARGS)
@@ -23,9 +23,10 @@ bench: tools
 everyday: bin/scrim-bench
 	./bin/scrim-bench everyday $(if $(DATA),--data $(DATA)) --runs 5 --ways --markdown docs/everyday.md $(ARGS)
 
-# docs writes docs/reference.md from the code's own tables.
+# docs writes docs/reference.md and a part of docs/dialect.md from the code's own tables.
 docs: build
 	./bin/scrim reference docs/reference.md
+	./bin/scrim reference docs/dialect.md
 
 # console builds the console's script anew from its sources and the pinned packages of npm.
 console:

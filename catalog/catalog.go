@@ -19,6 +19,9 @@ type Schema interface {
 	HasColumn(table, column string) bool
 	// ColumnType returns the store's type of a column; "" where there is no such column.
 	ColumnType(table, column string) string
+	// Collation returns the name of the collation by which a column's texts are compared; "" where
+	// they are compared by their bytes, and of other columns.
+	Collation(table, column string) string
 	// IsEnforcedKey reports whether the column alone is a PRIMARY KEY or UNIQUE constraint of the
 	// table that the store enforces.
 	IsEnforcedKey(table, column string) bool

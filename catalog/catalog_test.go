@@ -35,6 +35,7 @@ func (s fakeSchema) HasColumn(t, c string) bool {
 	return false
 }
 
+func (fakeSchema) Collation(string, string) string { return "" }
 func (s fakeSchema) IsEnforcedKey(t, c string) bool {
 	for _, x := range s[t] {
 		if x == c+"!" {

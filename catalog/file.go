@@ -62,6 +62,7 @@ type stored struct {
 	Entity   string               `json:"entity,omitempty"`
 	Row      bool                 `json:"unit_row,omitempty"`
 	Column   string               `json:"unit_column,omitempty"`
+	By       string               `json:"unit_collation,omitempty"`
 	Period   string               `json:"period,omitempty"`
 	Of       string               `json:"period_of,omitempty"`
 	Link     *storedLink          `json:"link,omitempty"`
@@ -83,6 +84,7 @@ type storedLink struct {
 type storedOwner struct {
 	Entity string      `json:"entity"`
 	Column string      `json:"unit_column,omitempty"`
+	By     string      `json:"unit_collation,omitempty"`
 	Link   *storedLink `json:"link,omitempty"`
 }
 
@@ -116,13 +118,13 @@ func encode(s *Snapshot) ([]byte, error) {
 	list := make([]stored, 0, len(s.tables))
 	for _, t := range s.All() {
 		r := stored{Name: t.Name, State: t.State.String(), Account: t.Account, Entity: t.Entity,
-			Row: t.Unit.Row, Column: t.Unit.Column, Period: t.Unit.Period.Every, Of: t.Unit.Period.Of, Sized: t.Sized, Scales: t.Scales, Defaults: t.Defaults}
+			Row: t.Unit.Row, Column: t.Unit.Column, By: t.Unit.Collation, Period: t.Unit.Period.Every, Of: t.Unit.Period.Of, Sized: t.Sized, Scales: t.Scales, Defaults: t.Defaults}
 		if t.Relation != AddRemove {
 			r.Relation = t.Relation.String()
 		}
 		r.Link = t.Unit.Link.kept()
 		if o := t.Also; o != nil {
-			r.Also = &storedOwner{o.Entity, o.Unit.Column, o.Unit.Link.kept()}
+			r.Also = &storedOwner{o.Entity, o.Unit.Column, o.Unit.Collation, o.Unit.Link.kept()}
 		}
 		if len(t.Domains) > 0 {
 			r.Domains = make(map[string]string, len(t.Domains))
@@ -166,10 +168,10 @@ func decode(payload []byte, revision uint64) (*Snapshot, error) {
 			return nil, fmt.Errorf("table %q has the unknown neighbour relation %q", r.Name, r.Relation)
 		}
 		t := Table{Name: r.Name, State: state, Account: r.Account, Entity: r.Entity,
-			Unit: Unit{Row: r.Row, Column: r.Column, Period: Period{r.Period, r.Of}}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
+			Unit: Unit{Row: r.Row, Column: r.Column, Collation: r.By, Period: Period{r.Period, r.Of}}, Relation: relation, Sized: r.Sized, Scales: r.Scales, Defaults: r.Defaults}
 		t.Unit.Link = r.Link.link()
 		if o := r.Also; o != nil {
-			t.Also = &Owner{o.Entity, Unit{Column: o.Column, Link: o.Link.link()}}
+			t.Also = &Owner{o.Entity, Unit{Column: o.Column, Collation: o.By, Link: o.Link.link()}}
 		}
 		for c, scales := range r.Scales {
 			if len(scales) == 0 || slices.ContainsFunc(scales, func(f float64) bool { return !validScale(f) }) {

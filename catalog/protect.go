@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (c *Catalog) protectUnit(schema Schema, name, unit, entity string, p Period
 		if err != nil {
 			return err
 		}
-		u = Unit{Column: col, Period: p}
+		u = Unit{Column: col, Collation: schema.Collation(name, col), Period: p}
 	} else if schema.HasColumn(name, RowUnit) {
 		return refuse.New(refuse.Policy, "The table %s has a column named row, so the unit 'row' could mean either.", name).
 			With("Rename the column, then protect the table.")
@@ -45,6 +46,9 @@ func (c *Catalog) protectUnit(schema Schema, name, unit, entity string, p Period
 // protect sets the unit and the entity of a table and binds its name to an account.
 func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool, error) {
 	t := s.Table(name)
+	if err := s.sameTexts(name, u, entity); err != nil {
+		return false, err
+	}
 	if t.State == Protected && t.Entity != entity && !t.Unit.equal(u) {
 		return s.protectAlso(t, Owner{entity, u})
 	}
@@ -134,11 +138,34 @@ func (c *Catalog) Public(schema Schema, table string) error {
 	})
 }
 
+// sameTexts refuses a unit column whose collation is not that of the entity's other tables: two
+// spellings would be one person in one table and two persons in another, and a neighbour by one
+// table would not be one by the other.
+func (s *Snapshot) sameTexts(name string, u Unit, entity string) error {
+	for _, t := range s.All() {
+		for _, o := range t.Owners() {
+			if t.Name != name && o.Entity == entity && o.Unit.Column != "" && u.Column != "" && o.Unit.Collation != u.Collation {
+				return refuse.New(refuse.Policy, "The column %s of %s names the persons of the entity %s %s, and the column %s of %s would name them %s.",
+					o.Unit.Column, t.Name, entity, by(o.Unit.Collation), u.Column, name, by(u.Collation)).
+					With("Give both columns one collation: ALTER TABLE %s MODIFY %s … COLLATE %s. Or name another entity.", name, u.Column, cmp.Or(o.Unit.Collation, "utf8mb4_0900_bin"))
+			}
+		}
+	}
+	return nil
+}
+
+func by(collation string) string {
+	if collation == "" {
+		return "by bytes"
+	}
+	return "by the collation " + collation
+}
+
 func (u Unit) equal(v Unit) bool {
 	if (u.Link == nil) != (v.Link == nil) || u.Link != nil && *u.Link != *v.Link {
 		return false
 	}
-	return u.Row == v.Row && u.Column == v.Column && u.Period == v.Period
+	return u.Row == v.Row && u.Column == v.Column && u.Collation == v.Collation && u.Period == v.Period
 }
 
 // String says the unit in words: "unit 'row'", "unit column c", "unit column c by month of d", "a
@@ -148,13 +175,20 @@ func (u Unit) String() string {
 	case u.Row:
 		return "unit 'row'"
 	case u.Period != Period{}:
-		return "unit column " + u.Column + " by " + u.Period.String()
+		return "unit column " + u.Column + u.byText() + " by " + u.Period.String()
 	case u.Column != "":
-		return "unit column " + u.Column
+		return "unit column " + u.Column + u.byText()
 	case u.Link != nil:
 		return "a link from " + u.Link.Column + " to " + u.Link.Parent + "." + u.Link.ParentColumn
 	}
 	return "no unit"
+}
+
+func (u Unit) byText() string {
+	if u.Collation == "" {
+		return ""
+	}
+	return " COLLATE " + u.Collation
 }
 
 // protectAlso gives the rows of a protected table a second owner, of another entity. It takes

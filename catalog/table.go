@@ -6,6 +6,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 )
 
@@ -69,8 +72,11 @@ type Table struct {
 type Unit struct {
 	Row    bool   // each row is one person
 	Column string // the column that identifies the person
-	Period Period // with Column: only the rows of one period are the unit's
-	Link   *Link  // the person is the one that the parent row belongs to
+	// by which texts of Column are one person; "" where their bytes decide. It is the column's when
+	// the table was protected, and stays.
+	Collation string `encode:"omitzero"`
+	Period    Period // with Column: only the rows of one period are the unit's
+	Link      *Link  // the person is the one that the parent row belongs to
 }
 
 // Owner is a person whom each row of a table belongs to.
@@ -121,6 +127,23 @@ type Range struct{ Min, Max float64 }
 
 // Span is a closed interval of moments as the column shows them, without a zone, to microseconds.
 type Span struct{ Min, Max time.Time }
+
+// Distinct refuses a domain that has two equal values by a collation: they would be one key.
+func (d Domain) Distinct(by sql.CollationID) error {
+	seen := map[string]string{}
+	for _, v := range d.Values {
+		member, ok := v.(string)
+		key := collation.Key(by, member)
+		if was, twice := seen[key]; ok && twice {
+			return refuse.New(refuse.Policy, "'%s' and '%s' are in the column's domain, and equal by the collation %s: they are one key.", was, member, by.Name()).
+				With("List one of them.")
+		}
+		if ok {
+			seen[key] = member
+		}
+	}
+	return nil
+}
 
 // Defaults are the parameters that queries on a table get when nothing nearer sets them; nil or 0
 // means that the built-in value holds.

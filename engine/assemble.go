@@ -115,7 +115,7 @@ func (s *Server) assemble() error {
 	})
 	s.analyzer = s.planner.Build(builder)
 	own := tables.NewBuilder(s.tables, infile.Builder{Next: dialect.Explainer{Next: session.Locking{}}})
-	own.Whole = s.analyzer.ExecBuilder
+	own.Whole, s.tables.Catalog = s.analyzer.ExecBuilder, s.analyzer.Catalog
 	s.analyzer.ExecBuilder.PriorityBuilder = hold.NewBuilder(own, s.analyzer.ExecBuilder)
 	ctx := sql.NewEmptyContext()
 	s.analyzer.Catalog.RegisterFunction(ctx, sql.FunctionN{Name: "version", Fn: version.Function}, sql.FunctionN{Name: "current_role", Fn: gate.CurrentRole})
@@ -290,8 +290,11 @@ func newParser() sql.Parser {
 
 // adapt makes of a statement's tree what the binder takes, and refuses what it would take wrongly.
 func adapt(ctx context.Context, s ast.Statement) (ast.Statement, error) {
-	s = parse.Adapt(s)
 	current := currentDatabase(ctx)
+	if err := dialect.CheckNames(s, current); err != nil {
+		return s, err
+	}
+	s = parse.Adapt(s)
 	if err := gate.CheckRename(current, s); err != nil {
 		return s, err
 	}

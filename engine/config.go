@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/rs/zerolog"
 
 	"scrim/engine/collections/intake"
@@ -24,6 +25,7 @@ import (
 	"scrim/engine/store/source/clickhouse"
 	"scrim/engine/store/source/mysql"
 	"scrim/engine/store/source/postgres"
+	"scrim/internal/collation"
 )
 
 // Config says how a server runs. Only DataDir is required; DefaultConfig fills in the rest.
@@ -83,6 +85,11 @@ type Config struct {
 	// ReplayMemory bounds the stored answers that the same queries get again, on disk, in MiB, by
 	// default 64. The oldest go first.
 	ReplayMemory int64
+
+	// CollationServer is the collation of databases that are created without one, and of constants,
+	// by default utf8mb4_0900_bin, by bytes. SET collation_server changes it for a session.
+	// Databases that are there keep theirs.
+	CollationServer string
 
 	// MaxConnections bounds the open connections, by default 256.
 	MaxConnections int
@@ -144,6 +151,7 @@ func DefaultConfig(dataDir string) Config {
 		ConnectionMemory: 256,
 		SessionsMemory:   384,
 		ReplayMemory:     64,
+		CollationServer:  "utf8mb4_0900_bin",
 		MaxConnections:   256,
 		StatementTime:    10 * time.Minute,
 		AuthTimeout:      10 * time.Second,
@@ -166,6 +174,7 @@ func (c Config) withDefaults() Config {
 	c.ConnectionMemory = cmp.Or(c.ConnectionMemory, d.ConnectionMemory)
 	c.SessionsMemory = cmp.Or(c.SessionsMemory, d.SessionsMemory)
 	c.ReplayMemory = cmp.Or(c.ReplayMemory, d.ReplayMemory)
+	c.CollationServer = cmp.Or(c.CollationServer, d.CollationServer)
 	c.MaxConnections = cmp.Or(c.MaxConnections, d.MaxConnections)
 	c.MaxUserConnections = cmp.Or(c.MaxUserConnections, max(1, c.MaxConnections*3/4))
 	c.StatementTime = cmp.Or(c.StatementTime, d.StatementTime)
@@ -317,6 +326,11 @@ func (c Config) checkLimits(bad func(field, format string, args ...any)) {
 	c.checkMemories(bad)
 	if c.ReplayMemory < 1 || c.ReplayMemory > 1<<20 {
 		bad("ReplayMemory", "want 1 MiB to 1 TiB of stored answers, have %d MiB", c.ReplayMemory)
+	}
+	if id, err := sql.ParseCollation("", c.CollationServer, false); err != nil {
+		bad("CollationServer", "there is no collation %q", c.CollationServer)
+	} else if err := collation.Check(id); err != nil {
+		bad("CollationServer", "%s", err)
 	}
 	if c.MaxConnections < 1 || c.MaxConnections > 100_000 {
 		bad("MaxConnections", "want 1 to 100000 connections, have %d", c.MaxConnections)

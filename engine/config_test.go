@@ -23,8 +23,8 @@ func TestValidate(t *testing.T) {
 		{"no such certificate", func(c *Config) { c.TLSCert, c.TLSKey = "x", "y" }, []string{"certificate"}},
 		{"memory text", func(c *Config) { c.MemoryLimit = "lots'; SET x" }, []string{"memory"}},
 		{"everything", func(c *Config) {
-			*c = Config{Listen: "x", TLSCert: "x", Threads: -1, MemoryLimit: "x", MaxConnections: -1, StatementTime: time.Millisecond, AuthTimeout: time.Nanosecond, MaxPreAuthPacket: 1, MaxPacket: 1}
-		}, []string{"data directory", "host:port", "both", "threads", "memory", "connections", "statement time", "login timeout", "login packet", "packet limit"}},
+			*c = Config{Listen: "x", TLSCert: "x", Threads: -1, MemoryLimit: "x", MaxConnections: -1, CollationServer: "utf8mb4_danish_ci", StatementTime: time.Millisecond, AuthTimeout: time.Nanosecond, MaxPreAuthPacket: 1, MaxPacket: 1}
+		}, []string{"data directory", "host:port", "both", "threads", "memory", "connections", "statement time", "login timeout", "login packet", "packet limit", "collation utf8mb4_danish_ci"}},
 	} {
 		cfg := good
 		c.change(&cfg)

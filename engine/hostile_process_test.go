@@ -50,9 +50,12 @@ func TestHostileCrowd(t *testing.T) {
 	at := endpoint{t, address}
 	root := at.root()
 	var clients [8]*client
+	limited := func(c *client, n int) *client {
+		c.exec("USE h", fmt.Sprintf("SET max_execution_time = %d", limitOf(n).Milliseconds()))
+		return c
+	}
 	for n := range clients {
-		clients[n] = at.analyst(root, "mallory"+strconv.Itoa(n), "h")
-		clients[n].exec("USE h", fmt.Sprintf("SET max_execution_time = %d", limitOf(n).Milliseconds()))
+		clients[n] = limited(at.analyst(root, "mallory"+strconv.Itoa(n), "h"), n)
 	}
 	fmt.Println("begins")
 	over := make(chan struct{})
@@ -62,7 +65,9 @@ func TestHostileCrowd(t *testing.T) {
 	for n, c := range clients {
 		crowd.Go(func() {
 			for q := range queue {
-				attack(c, server, q, limitOf(n))
+				if attack(c, server, q, limitOf(n)) {
+					c = limited(at.client("mallory"+strconv.Itoa(n), "pw-mallory"+strconv.Itoa(n)), n)
+				}
 			}
 		})
 	}

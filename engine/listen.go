@@ -145,11 +145,11 @@ func builderOf(options *session.Options) server.SessionBuilder {
 	}
 }
 
-// tellLimits makes the variables that tell of the server's limits true. go-mysql-server would take
-// them for limits of its own while it is assembled.
+// tellLimits makes the variables that tell of the server's limits and defaults true.
+// go-mysql-server would take them for limits of its own while it is assembled.
 func tellLimits(c Config) error {
 	return sql.SystemVariables.AssignValues(map[string]any{
-		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections),
+		"max_allowed_packet": int64(c.MaxPacket), "max_connections": int64(c.MaxConnections), "collation_server": c.CollationServer, "collation_connection": c.CollationServer,
 		gate.MaxUserConnections: int64(c.MaxUserConnections),
 	})
 }

@@ -37,29 +37,44 @@ func memberOf(p int, other bool) member {
 	return m
 }
 
+// lettered is a schema whose persons are named by texts, which have a different spelling in each of
+// their rows; those of other schemas are numbers.
+const lettered = "lettered"
+
+func named(schema string, p, row int) string {
+	if schema != lettered {
+		return fmt.Sprint(p)
+	}
+	return fmt.Sprintf("'%s %d'", []string{"Person", "PÉRSON", "persön"}[row%3], p)
+}
+
 // exchange puts the member into p's place. The rows of the table of persons are updated, so that
 // their number stays.
 func exchange(c *client, schema string, p int, m member) {
-	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = STRING_TO_VECTOR('%s') WHERE person = %d", schema, m.age, m.g, m.note, m.x, list(m.v), p),
-		fmt.Sprintf("DELETE FROM %s.visits WHERE person = %d", schema, p))
+	c.exec(fmt.Sprintf("UPDATE %s.people SET age = %d, g = %d, note = %d, x = %s, v = STRING_TO_VECTOR('%s') WHERE person = %s", schema, m.age, m.g, m.note, m.x, list(m.v), named(schema, p, 1)),
+		fmt.Sprintf("DELETE FROM %s.visits WHERE person = %s", schema, named(schema, p, 2)))
 	visits := make([]string, len(m.visits))
 	for i, n := range m.visits {
-		visits[i] = fmt.Sprintf("(%d, %d)", p, n)
+		visits[i] = fmt.Sprintf("(%s, %d)", named(schema, p, i), n)
 	}
 	c.insert(schema+".visits", visits)
 }
 
 // exchangeSchema makes the tables, under replace-one where public is set.
 func exchangeSchema(root *client, schema string, public bool) {
+	kind := "INT"
+	if schema == lettered {
+		kind = "VARCHAR(20) COLLATE utf8mb4_0900_ai_ci"
+	}
 	root.exec("CREATE DATABASE "+schema,
-		"CREATE TABLE "+schema+".people (person INT PRIMARY KEY, age INT NOT NULL, g INT NOT NULL, note INT NOT NULL, x DOUBLE, v VECTOR(4) NOT NULL)",
-		"CREATE TABLE "+schema+".visits (person INT, n INT NOT NULL)")
+		"CREATE TABLE "+schema+".people (person "+kind+" PRIMARY KEY, age INT NOT NULL, g INT NOT NULL, note INT NOT NULL, x DOUBLE, v VECTOR(4) NOT NULL)",
+		"CREATE TABLE "+schema+".visits (person "+kind+", n INT NOT NULL)")
 	var rows, visits []string
 	for p := range exchangedPersons {
 		m := memberOf(p, false)
-		rows = append(rows, fmt.Sprintf("(%d, %d, %d, %d, %s, '%s')", p, m.age, m.g, m.note, m.x, list(m.v)))
-		for _, n := range m.visits {
-			visits = append(visits, fmt.Sprintf("(%d, %d)", p, n))
+		rows = append(rows, fmt.Sprintf("(%s, %d, %d, %d, %s, '%s')", named(schema, p, 0), m.age, m.g, m.note, m.x, list(m.v)))
+		for k, n := range m.visits {
+			visits = append(visits, fmt.Sprintf("(%s, %d)", named(schema, p, k), n))
 		}
 	}
 	root.exec("INSERT INTO "+schema+".people VALUES "+strings.Join(rows, ", "), "INSERT INTO "+schema+".visits VALUES "+strings.Join(visits, ", "))
@@ -123,6 +138,9 @@ func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map
 	runs, charged, most := map[string][]*stattest.Recorder{}, map[string]*big.Rat{}, map[string]float64{}
 	var queries []string
 	for _, q := range slices.Concat(exchangeQueries, matchedQueries) {
+		if schema == lettered && strings.Contains(q, "person *") {
+			continue
+		}
 		q = fmt.Sprintf(q, schema)
 		queries = append(queries, q)
 		source.again(false)
@@ -149,7 +167,7 @@ func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map
 			}
 			loss := lossOf(t, runs[q], got)
 			share, _ := new(big.Rat).Quo(loss, charged[q]).Float64()
-			if k < len(exchangeQueries) {
+			if k < len(queries)-len(matchedQueries) {
 				most[q] = max(most[q], share)
 			}
 		}
@@ -173,6 +191,11 @@ func TestExchangesMoveByAtMostTheirLoss(t *testing.T) {
 		}
 		if share == 0 {
 			t.Errorf("%s: an exchange loses nothing, and checks nothing", q)
+		}
+	}
+	for q, share := range exchangeLosses(t, lettered, true, persons[:4]) {
+		if share > 1 {
+			t.Errorf("%s: an exchange of a person of several spellings loses %.3f of the charge", q, share)
 		}
 	}
 	exceeded := 0

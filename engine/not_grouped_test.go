@@ -46,6 +46,79 @@ func TestColumnsThatAreNotGrouped(t *testing.T) {
 	}
 }
 
+// TestOnlyFullGroupBy: what stands beside aggregates follows from the keys, by unique columns and
+// equations; all is answered without the mode.
+func TestOnlyFullGroupBy(t *testing.T) {
+	i := start(t, "")
+	root := i.root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE t (id INT PRIMARY KEY, u INT NOT NULL UNIQUE, m INT UNIQUE, a INT, b INT)",
+		"CREATE TABLE two (p INT, q INT, c INT, PRIMARY KEY (p, q))", "CREATE VIEW v AS SELECT id, a + 1 AS x FROM t", "CREATE VIEW w AS SELECT a, COUNT(*) AS n FROM t GROUP BY a")
+	for _, q := range strings.Split(`SELECT id, a, b FROM t GROUP BY id
+SELECT a + b FROM t GROUP BY u
+SELECT a FROM t WHERE a = 3 GROUP BY b
+SELECT a, COUNT(*) FROM t WHERE a = 3
+SELECT b FROM t WHERE a = b GROUP BY a
+SELECT a + 1, COUNT(*) FROM t GROUP BY a + 1 ORDER BY a + 1
+SELECT a + 1 AS x, COUNT(*) FROM t GROUP BY x ORDER BY x DESC
+SELECT a * 2, COUNT(*) FROM t GROUP BY 1
+SELECT c FROM two GROUP BY p, q
+SELECT c FROM two WHERE p = 1 GROUP BY q
+SELECT t.b, two.p FROM t JOIN two ON t.id = two.p GROUP BY two.p
+SELECT two.c FROM t LEFT JOIN two ON t.id = two.p AND two.q = 1 GROUP BY t.id
+SELECT x FROM v GROUP BY id
+SELECT n FROM w GROUP BY a
+SELECT d.b FROM (SELECT id, b FROM t) d GROUP BY d.id
+SELECT d.n FROM (SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b) d GROUP BY a, b
+WITH c AS (SELECT id, a FROM t) SELECT c.a, COUNT(*) FROM c JOIN c AS e ON e.id = c.id GROUP BY e.id
+SELECT ANY_VALUE(b), a FROM t GROUP BY a
+SELECT ANY_VALUE(b), a FROM t
+SELECT (SELECT COUNT(*) FROM two WHERE p = t.a) FROM t GROUP BY a
+SELECT a, (SELECT MAX(c) FROM two WHERE p = 1) FROM t GROUP BY a
+SELECT CASE a WHEN 1 THEN 'x' END FROM t GROUP BY a HAVING COUNT(*) > 0
+SELECT a, SUM(COUNT(*)) OVER (ORDER BY a) FROM t GROUP BY a
+SELECT a, COUNT(*) FROM t GROUP BY a WITH ROLLUP
+SELECT COUNT(*) FROM t ORDER BY a
+SELECT DISTINCT a FROM t ORDER BY a + 1
+SELECT DISTINCT a AS x, b FROM t ORDER BY x, b * a
+SELECT DISTINCT a, COUNT(*) FROM t GROUP BY a ORDER BY COUNT(*)`, "\n") {
+		root.query(q)
+	}
+	grouped := "is not functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+	for q, want := range map[string]struct {
+		number uint16
+		text   string
+	}{
+		"SELECT a, b FROM t GROUP BY a":                                              {1055, "Expression #2 of SELECT list is not in GROUP BY clause and contains nonaggregated column 't.b' which " + grouped},
+		"SELECT b FROM t GROUP BY m":                                                 {1055, "'t.b' which " + grouped}, // many NULLs of m
+		"SELECT a + 2, COUNT(*) FROM t GROUP BY a + 1":                               {1055, "'t.a'"},
+		"SELECT c FROM two GROUP BY p":                                               {1055, "'two.c'"},
+		"SELECT a, COUNT(*) FROM t GROUP BY a ORDER BY b":                            {1055, "Expression #1 of ORDER BY"},
+		"SELECT a, (SELECT COUNT(*) FROM two WHERE p = t.b) FROM t GROUP BY a":       {1055, "'t.b'"},
+		"SELECT two.c FROM t LEFT JOIN two ON t.id = two.p GROUP BY two.p":           {1055, "'two.c'"},
+		"SELECT t.a FROM t LEFT JOIN two ON t.a = two.p GROUP BY two.p":              {1055, "'t.a'"},
+		"SELECT t.b FROM t WHERE a = 3 OR b = 4 GROUP BY a":                          {1055, "'t.b'"},
+		"SELECT d.b FROM (SELECT DISTINCT a, b FROM t) d GROUP BY d.a":               {1055, "'d.b'"},
+		"WITH c AS (SELECT a, b FROM t) SELECT c.b FROM c, c AS e GROUP BY e.a, e.b": {1055, "'c.b'"},
+		"SELECT * FROM (SELECT a, b FROM t GROUP BY a) d":                            {1055, "'t.b'"},
+		"SELECT id FROM t WHERE a IN (SELECT b FROM t GROUP BY a)":                   {1055, "'t.b'"},
+		"SELECT 1 UNION SELECT b FROM t GROUP BY a":                                  {1055, "'t.b'"},
+		"INSERT INTO two (p, q) SELECT a, b FROM t GROUP BY a":                       {1055, "'t.b'"},
+		"SELECT a, COUNT(*) FROM t":                                                  {1140, "#1 of SELECT list contains nonaggregated column 't.a'"},
+		"SELECT COUNT(*), LAST_VALUE(b) OVER (ORDER BY a) FROM t":                    {1140, "nonaggregated column 't."},
+		"SELECT DISTINCT a FROM t ORDER BY b":                                        {3065, "references column 't.b' which is not in SELECT list"},
+		"SELECT DISTINCT a + b FROM t ORDER BY a":                                    {3065, "'t.a'"},
+	} {
+		root.exec("SET sql_mode = 'ONLY_FULL_GROUP_BY'")
+		if _, err := root.try(q); err == nil || !strings.Contains(err.Error(), strconv.Itoa(int(want.number))) || !strings.Contains(err.Error(), want.text) {
+			t.Errorf("%s: got %v, want error %d with %q", q, err, want.number, want.text)
+		}
+		root.exec("SET sql_mode = ''")
+		if _, err := root.try(q); err != nil {
+			t.Errorf("%s, without the mode: %v", q, err)
+		}
+	}
+}
+
 // TestGroupsOfExpressions: what is selected of a group that an expression over several nullable
 // columns makes is the value of that expression, for public rows and for those of a person. The
 // groups are counted here, from the values that the rows have one by one.

@@ -60,7 +60,17 @@ u-1
 b+1
 i*b
 ti-1
-ti*-1`, "\n")
+ti*-1
+x/d
+d = 0.051
+0.0499 < d
+d <=> 0.054
+d > +0.0501
+d > -0.0501
+d < -0.0499
+0000.0510 > d
+(ti-8) > 0
+(t-ti) IS NULL`, "\n")
 
 // TestExactNumbers: expressions of exact numbers have MySQL's types and values, whether the store
 // or the server evaluates them, and a number that has no place is an error and never NULL.

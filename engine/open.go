@@ -168,11 +168,11 @@ func (s *Server) openCollections() error {
 func (s *Server) declareViews(ctx *sql.Context) error {
 	list, err := s.views.List(ctx)
 	for _, r := range list {
-		err = errors.Join(err, s.admin.DeclareView(ctx, r))
+		err = errors.Join(err, s.admin.Declare(ctx, r.Ref()))
 	}
 	series, more := s.totals.List(ctx)
 	for _, r := range series {
-		more = errors.Join(more, s.admin.DeclareSeries(ctx, r))
+		more = errors.Join(more, s.admin.Declare(ctx, r.Ref()))
 	}
 	return errors.Join(err, more)
 }

@@ -56,6 +56,8 @@ func TestPrepareInSQL(t *testing.T) {
 		ann.refused(1243, "", "EXECUTE missing")
 		ann.refused(1243, "", "DEALLOCATE PREPARE missing")
 		ann.refused(1295, "", "PREPARE s FROM 'EXECUTE p'")
+		ann.refused(1295, "", "PREPARE s FROM 'CREATE PROCEDURE p(i INT) SELECT 1'")
+		ann.refused(1295, "", "PREPARE s FROM 'CREATE EVENT e ON SCHEDULE AT CURRENT_TIMESTAMP DO SELECT 1'")
 		ann.refused(1064, "42000", "PREPARE s FROM 'SELECT 1; SELECT 2'")
 		ann.refused(1142, "", "PREPARE s FROM 'CREATE TABLE d.t (x INT)'")
 		ann.exec("PREPARE `SELECT 1` FROM 'SELECT 2'", "PREPARE i FROM 'SELECT ?'", "DEALLOCATE PREPARE i")

@@ -91,3 +91,24 @@ func TestRowsEndInTheMiddle(t *testing.T) {
 	rows.Close()
 	root.alone()
 }
+
+// TestCountsOfTheStatementBefore: ROW_COUNT and FOUND_ROWS as MySQL has them.
+func TestCountsOfTheStatementBefore(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE d", "USE d", "CREATE TABLE t (x INT PRIMARY KEY)")
+	for _, s := range []struct{ text, ask, want string }{
+		{"INSERT INTO t VALUES (1), (2), (3), (4)", "ROW_COUNT()", "4"},
+		{"SELECT x FROM t LIMIT 3", "FOUND_ROWS()", "3"},
+		{"SELECT x FROM t LIMIT 3", "ROW_COUNT()", "-1"},
+		{"UPDATE t SET x = x + 10 WHERE x <> 2", "ROW_COUNT()", "3"},
+		{"UPDATE t SET x = x WHERE x > 11", "ROW_COUNT()", "0"},
+		{"UPDATE t SET x = x WHERE x > 11", "FOUND_ROWS()", "2"},
+		{"DELETE FROM t WHERE x > 11", "ROW_COUNT()", "2"},
+		{"ALTER TABLE t ADD COLUMN y INT", "ROW_COUNT()", "0"},
+	} {
+		root.query(s.text)
+		if got := root.value("SELECT " + s.ask); got != s.want {
+			t.Errorf("%s after %s: got %s, want %s", s.ask, s.text, got, s.want)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func TestWindowsOverGroups(t *testing.T) {
 	root.refused(1644, "45017", "SELECT shop, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY shop HAVING r < 2")
 	root.refused(1644, "45017", "SELECT shop, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY shop, 2")
 	root.refused(1054, "42S22", "SELECT shop, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY shop, r")
-	root.refused(1644, "45003", "SELECT *, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop")
+	root.refused(1055, "42000", "SELECT *, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop")
 	root.refused(1644, "", "SELECT RANK() OVER (ORDER BY amount) FROM visits")
 }
 

@@ -21,9 +21,26 @@ type Aggregate struct {
 	Args     []sql.Expression // as written, the options string last
 	Told     *ErrorBarCall    // set where the aggregate's error is asked for, not its answer
 
+	marker
+}
+
+// marker is what the marks of aggregates in a bound plan have in common.
+type marker struct {
 	id     sql.ColumnId
 	window *sql.WindowDefinition
 }
+
+// IsNonDeterministic keeps go-mysql-server from evaluating the marker ahead of time.
+func (marker) IsNonDeterministic() bool { return true }
+
+// IsNullable implements sql.Expression: too few persons, or reports, give NULL.
+func (marker) IsNullable(*sql.Context) bool { return true }
+
+// Id implements sql.IdExpression.
+func (m marker) Id() sql.ColumnId { return m.id }
+
+// Window implements sql.WindowAdaptableExpression.
+func (m marker) Window() *sql.WindowDefinition { return m.window }
 
 var (
 	_ sql.Aggregation                = (*Aggregate)(nil)
@@ -45,18 +62,8 @@ func (a *Aggregate) name() string {
 // Description implements sql.FunctionExpression.
 func (a *Aggregate) Description() string { return a.Function.Doc }
 
-// IsNonDeterministic keeps go-mysql-server from evaluating the marker ahead of time.
-func (a *Aggregate) IsNonDeterministic() bool { return true }
-
 // Resolved implements sql.Expression.
-func (a *Aggregate) Resolved() bool {
-	for _, e := range a.Children() {
-		if !e.Resolved() {
-			return false
-		}
-	}
-	return true
-}
+func (a *Aggregate) Resolved() bool { return expression.ExpressionsResolved(a.Children()...) }
 
 // String is the aggregate's identity: the binder merges aggregates whose texts are equal in lower
 // case into one column, so it holds every argument, and a mark where a text constant has capitals:
@@ -67,11 +74,16 @@ func (a *Aggregate) String() string {
 	} else if t != nil {
 		return a.name() + "(" + a.Base().String() + ")"
 	}
-	args := make([]string, len(a.Args))
-	for i, e := range a.Args {
-		args[i] = e.String()
+	return called(a.Function.Name, a.Args)
+}
+
+// called is the identity of a call.
+func called(name string, args []sql.Expression) string {
+	texts := make([]string, len(args))
+	for i, e := range args {
+		texts[i] = e.String()
 	}
-	return a.Function.Name + "(" + strings.Join(args, ", ") + ")" + capitals(a.Args)
+	return name + "(" + strings.Join(texts, ", ") + ")" + capitals(args)
 }
 
 // Base is the aggregate itself, whose answer's error this tells of.
@@ -111,18 +123,19 @@ func (a *Aggregate) Type(*sql.Context) sql.Type {
 	if a.Told != nil {
 		return a.Told.Type(a.Function)
 	}
-	switch a.Function.Result {
+	return a.Function.Result.bound()
+}
+
+// bound is the type of the result as it is bound.
+func (r Result) bound() sql.Type {
+	switch r {
 	case BigInt:
 		return types.Int64
 	case JSON:
 		return types.JSON
-	default:
-		return types.Float64
 	}
+	return types.Float64
 }
-
-// IsNullable implements sql.Expression: too few persons give NULL.
-func (a *Aggregate) IsNullable(*sql.Context) bool { return true }
 
 // Eval implements sql.Expression; it always refuses.
 func (a *Aggregate) Eval(*sql.Context, sql.Row) (any, error) { return nil, a.misplaced() }
@@ -149,18 +162,12 @@ func (a *Aggregate) WithChildren(_ *sql.Context, children ...sql.Expression) (sq
 	return &n, nil
 }
 
-// Id implements sql.IdExpression.
-func (a *Aggregate) Id() sql.ColumnId { return a.id }
-
 // WithId implements sql.IdExpression.
 func (a *Aggregate) WithId(id sql.ColumnId) sql.IdExpression {
 	n := *a
 	n.id = id
 	return &n
 }
-
-// Window implements sql.WindowAdaptableExpression.
-func (a *Aggregate) Window() *sql.WindowDefinition { return a.window }
 
 // WithWindow implements sql.WindowAdaptableExpression.
 func (a *Aggregate) WithWindow(_ *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {

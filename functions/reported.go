@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/cover"
@@ -139,8 +139,7 @@ type Reported struct {
 	Function *ReportFunction
 	Args     []sql.Expression // as written: the column, then constants
 
-	id     sql.ColumnId
-	window *sql.WindowDefinition
+	marker
 }
 
 var (
@@ -155,36 +154,14 @@ func (r *Reported) FunctionName() string { return strings.ToLower(r.Function.Nam
 // Description implements sql.FunctionExpression.
 func (r *Reported) Description() string { return r.Function.Doc }
 
-// IsNonDeterministic keeps go-mysql-server from evaluating the marker ahead of time.
-func (r *Reported) IsNonDeterministic() bool { return true }
-
 // Resolved implements sql.Expression.
-func (r *Reported) Resolved() bool {
-	return !slices.ContainsFunc(r.Args, func(e sql.Expression) bool { return !e.Resolved() })
-}
+func (r *Reported) Resolved() bool { return expression.ExpressionsResolved(r.Args...) }
 
 // String is the aggregate's identity, as that of Aggregate.
-func (r *Reported) String() string {
-	args := make([]string, len(r.Args))
-	for i, e := range r.Args {
-		args[i] = e.String()
-	}
-	return r.Function.Name + "(" + strings.Join(args, ", ") + ")" + capitals(r.Args)
-}
+func (r *Reported) String() string { return called(r.Function.Name, r.Args) }
 
 // Type implements sql.Expression.
-func (r *Reported) Type(*sql.Context) sql.Type {
-	switch r.Function.Result {
-	case BigInt:
-		return types.Int64
-	case JSON:
-		return types.JSON
-	}
-	return types.Float64
-}
-
-// IsNullable implements sql.Expression: too few reports may give NULL.
-func (r *Reported) IsNullable(*sql.Context) bool { return true }
+func (r *Reported) Type(*sql.Context) sql.Type { return r.Function.Result.bound() }
 
 // Eval implements sql.Expression; it always refuses.
 func (r *Reported) Eval(*sql.Context, sql.Row) (any, error) { return nil, r.misplaced() }
@@ -202,18 +179,12 @@ func (r *Reported) WithChildren(_ *sql.Context, children ...sql.Expression) (sql
 	return &n, nil
 }
 
-// Id implements sql.IdExpression.
-func (r *Reported) Id() sql.ColumnId { return r.id }
-
 // WithId implements sql.IdExpression.
 func (r *Reported) WithId(id sql.ColumnId) sql.IdExpression {
 	n := *r
 	n.id = id
 	return &n
 }
-
-// Window implements sql.WindowAdaptableExpression.
-func (r *Reported) Window() *sql.WindowDefinition { return r.window }
 
 // WithWindow implements sql.WindowAdaptableExpression.
 func (r *Reported) WithWindow(_ *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {

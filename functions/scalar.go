@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/refuse"
@@ -90,24 +91,11 @@ func (m maker) Children() []sql.Expression { return m.args }
 func (m maker) IsNullable(*sql.Context) bool { return true }
 
 // Resolved implements sql.Expression.
-func (m maker) Resolved() bool {
-	for _, e := range m.args {
-		if !e.Resolved() {
-			return false
-		}
-	}
-	return true
-}
+func (m maker) Resolved() bool { return expression.ExpressionsResolved(m.args...) }
 
 // String implements sql.Expression. Aggregates are told apart by it, so it marks text constants
 // with capitals.
-func (m maker) String() string {
-	args := make([]string, len(m.args))
-	for i, e := range m.args {
-		args[i] = e.String()
-	}
-	return m.scalar.Name + "(" + strings.Join(args, ", ") + ")" + capitals(m.args)
-}
+func (m maker) String() string { return called(m.scalar.Name, m.args) }
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (m maker) CollationCoercibility(*sql.Context) (sql.CollationID, byte) {

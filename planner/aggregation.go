@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
@@ -21,7 +22,8 @@ import (
 const maxReleases = 64
 
 // release plans one GROUP BY over rows of persons.
-func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error) {
+// Its scans go on from the mark.
+func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation, m *rel.Mark) (result, error) {
 	if known, ok, err := s.declaredRange(g, r); ok || err != nil {
 		return known, err
 	}
@@ -35,7 +37,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if grouping.Empty {
 		return s.noGroups(g)
 	}
-	d := &release.Aggregation{Relation: r, Grouping: grouping, Pure: s.params.IsPure()}
+	d := &release.Aggregation{Relation: r, Mark: m, Grouping: grouping, Pure: s.params.IsPure()}
 	if err := d.PublicGroups(); err != nil {
 		return result{}, err
 	}
@@ -67,7 +69,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation) (result, error)
 	if err := s.releases.GroupVector(d, outputs); err != nil {
 		return result{}, err
 	}
-	if err := s.releases.Scans(d, g.Child); err != nil {
+	if err := s.releases.Scans(d); err != nil {
 		return result{}, err
 	}
 	if d, err = s.once(d); err != nil {
@@ -96,7 +98,7 @@ func (s *statement) outputs(d *release.Aggregation, g *gmsplan.GroupBy) ([]plan.
 		switch e := e.(type) {
 		case *expression.GetField:
 			for k, key := range d.Keys {
-				if gf, ok := key.Expr.(*expression.GetField); ok && gf.Id() == e.Id() {
+				if gf, ok := standard.Unkeyed(key.Expr).(*expression.GetField); ok && gf.Id() == e.Id() {
 					outputs[i].Key = k
 				}
 			}
@@ -185,7 +187,7 @@ func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs
 	}
 	r := result{node: n, answer: true}
 	for i, k := range d.Keys {
-		if _, ok := k.Expr.(*expression.GetField); ok {
+		if _, ok := standard.Unkeyed(k.Expr).(*expression.GetField); ok {
 			continue
 		}
 		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)

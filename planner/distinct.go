@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -49,7 +50,11 @@ func (s *statement) distinct(n *plan.Distinct, at position) (result, error) {
 			}
 		}
 		if len(tree.Fields(s.ctx, e)) > 0 {
-			keys = append(keys, e)
+			k, err := standard.Keyed(s.ctx, e)
+			if err != nil {
+				return result{}, err
+			}
+			keys = append(keys, k)
 		}
 	}
 	if len(keys) == 0 {

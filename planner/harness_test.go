@@ -22,6 +22,7 @@ import (
 	"scrim/engine/store"
 	"scrim/functions"
 	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
@@ -55,6 +56,11 @@ func (t *stubTable) StoreColumns() []store.Column {
 		out = append(out, store.Column{Name: c.Name, Type: typ, Nullable: c.Nullable})
 	}
 	return out
+}
+
+func (t *stubTable) StoreCollation(c store.Column) sql.CollationID {
+	s := t.Schema(sql.NewEmptyContext())
+	return collation.Of(s[s.IndexOfColName(c.Name)].Type)
 }
 
 func (t *stubTable) PrimaryKeySchema(ctx *sql.Context) sql.PrimaryKeySchema {
@@ -236,6 +242,10 @@ func adapted(s ast.Statement) ast.Statement {
 func (h *harness) context(query string) *sql.Context {
 	ctx := sql.NewContext(h.t.Context(), sql.WithSession(h.base))
 	ctx.SetCurrentDatabase("shop")
+	// The rules hold without the mode that refuses columns beside aggregates before.
+	if err := ctx.SetSessionVariable(ctx, "sql_mode", "NO_ENGINE_SUBSTITUTION,STRICT_TRANS_TABLES"); err != nil {
+		h.t.Fatal(err)
+	}
 	s, _, _, err := parser.ParseWithOptions(ctx, query, ';', true, sql.LoadSqlMode(ctx).ParserOptions())
 	if err != nil {
 		return ctx.WithQuery(query)

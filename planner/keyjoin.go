@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
 	"scrim/planner/keys"
 	"scrim/planner/tree"
 )
@@ -202,9 +203,11 @@ func notGrouped(at int, gf *expression.GetField) error {
 }
 
 func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expression, error) {
-	for _, k := range keys {
-		if tree.Same(s.ctx, e, k.expr) {
-			return k.field, nil
+	if _, weighed := e.(*standard.Weighed); !weighed { // whose text is that of what it is of
+		for _, k := range keys {
+			if tree.Same(s.ctx, e, standard.Unkeyed(k.expr)) {
+				return k.field, nil
+			}
 		}
 	}
 	switch e := e.(type) {

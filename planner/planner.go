@@ -43,6 +43,9 @@ const (
 	budgetID
 	pushID
 	typesID
+	collatedID
+	listedID
+	unionsID
 )
 
 // Planner plans the statements of one server. It is immutable and safe for concurrent use.
@@ -77,14 +80,29 @@ func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 	b.AddPreAnalyzeRule(windowsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		return tree.PastWindows(ctx, n)
 	})
+	b.AddPreAnalyzeRule(collatedID, collated)
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
 	b.AddPreAnalyzeRule(typesID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		return standard.Types(ctx, n)
 	})
+	b.AddPreAnalyzeRule(unionsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		if survey.SchemaOnly(ctx, n) {
+			return n, transform.SameTree, nil
+		}
+		return standard.Unions(ctx, n)
+	})
 	if p.config.Public != nil {
 		b.AddPreAnalyzeRule(pushID, p.pushDown)
 	}
+	b.AddPreAnalyzeRule(listedID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		return standard.Listed(ctx, n)
+	})
 	b.AddPostValidationRule(budgetID, p.budget)
+	for _, r := range analyzer.OnceBeforeDefault {
+		if r.Id.String() == "validateGroupBy" { // which reads names, where onlyFullGroupBy reads columns
+			b.RemoveOnceBeforeRule(r.Id)
+		}
+	}
 	a := b.Build()
 	planners.Store(a, p)
 	return a
@@ -101,6 +119,11 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if want, ok := sample.WantedBy(ctx); ok {
 		out, err := p.sample(ctx, a, n, !scope.IsEmpty() || scope.RecursionDepth() > 0, want)
 		return out, transform.NewTree, err
+	}
+	if scope.IsEmpty() && scope.RecursionDepth() == 0 {
+		if err := onlyFullGroupBy(ctx, n); err != nil {
+			return same(err)
+		}
 	}
 	if p.config.Session.RawAccess(ctx) {
 		return same(nil)
@@ -200,7 +223,7 @@ func (p *Planner) statement(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Re
 	if v := settings.ViewOf(ctx); v != nil && v.Series != nil {
 		s.keys.Days = v.Series.Days
 	}
-	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory, s.rows)
+	s.releases = release.NewBuilder(ctx, s.Writer, s.params, s.keys, s.aggs, p.config.Memory)
 	return s, nil
 }
 

@@ -315,10 +315,14 @@ func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 		return s.joinAfterRelease(n, r, list)
 	}
 	before := len(s.nodes)
+	if !at.aggregate {
+		s.Begin()
+	}
 	child, err := s.build(n.Child, position{aggregate: true})
 	if err != nil {
 		return result{}, err
 	}
+	m := s.Mark()
 	if child.rel == nil {
 		if len(s.nodes) == before && !child.answer {
 			return s.emptyGroups(n, child)
@@ -333,7 +337,7 @@ func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 		if err := s.CheckOwners(child.rel); err != nil {
 			return result{}, err
 		}
-		return s.release(n, child.rel)
+		return s.releaseAt(at, n, child.rel, m)
 	}
 	for _, k := range n.GroupByExprs {
 		if child.rel.IsUnit(k) {
@@ -356,7 +360,16 @@ func (s *statement) groupBy(n *gmsplan.GroupBy, at position) (result, error) {
 		rel, err := s.PerUnit(child.rel, n)
 		return result{rel: rel}, err
 	}
-	return s.release(n, child.rel)
+	return s.releaseAt(at, n, child.rel, m)
+}
+
+// releaseAt releases a GROUP BY. Below an aggregate other rows may have been translated before its
+// own; these are translated anew, so that the texts of its scans do not depend on that.
+func (s *statement) releaseAt(at position, n *gmsplan.GroupBy, r *rel.Relation, m *rel.Mark) (result, error) {
+	if at.aggregate {
+		return s.groupBy(n, position{top: at.top})
+	}
+	return s.release(n, r, m)
 }
 
 // limited refuses LIMIT on private rows.

@@ -22,7 +22,7 @@ import (
 // TestMemory: what cannot fit is refused by public facts, and nothing is because of persons.
 func TestMemory(t *testing.T) {
 	h := newHarness(t)
-	s := release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 1<<20, nil)
+	s := release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 1<<20)
 	for _, c := range []struct {
 		form    plan.VectorForm
 		dim     int
@@ -69,13 +69,13 @@ func TestMemory(t *testing.T) {
 			t.Errorf("one byte too little: got %v", err)
 		}
 	}
-	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{StoreMemory: 1 << 21}), nil, nil, nil, 1<<24, nil)
+	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{StoreMemory: 1 << 21}), nil, nil, nil, 1<<24)
 	for dim, refused := range map[int]bool{128: false, 129: true, 257: true} {
 		if err := s.Fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: dim}}); (rule.Of(err) == rule.Memory) != refused {
 			t.Errorf("arrays of %d: got %v", dim, err)
 		}
 	}
-	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 0, nil)
+	s = release.NewBuilder(h.context(""), rel.NewWriter(h.context(""), rel.Tables{}), nil, nil, nil, 0)
 	if err := s.Fits(&aggregate.Aggregate{Vector: &aggregate.VectorArg{Dim: 100_000}}); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}

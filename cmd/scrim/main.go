@@ -186,13 +186,14 @@ connect, with a client or a browser, and serves until Ctrl-C. The data directory
 	return cmd
 }
 
-// referenceCommand keeps docs/reference.md true.
+// referenceCommand keeps docs/reference.md and docs/dialect.md true.
 func referenceCommand(_ streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reference FILE",
 		Short: "Write the reference of functions, procedures, variables and errors into a document",
 		Long: `Reference replaces what stands between the lines <!-- reference:begin --> and <!-- reference:end --> of a
-Markdown document by the tables of this program's functions, procedures, variables and errors.`,
+Markdown document by the tables of this program's functions, procedures, variables and errors; and between
+<!-- dialect:begin --> and <!-- dialect:end --> by what it evaluates of MySQL's functions and types, and where.`,
 		Example: `  scrim reference docs/reference.md`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -43,7 +43,8 @@ func (shopSchema) HasColumn(t, c string) bool {
 	}[t+"."+c]
 }
 
-func (shopSchema) IsEnforcedKey(t, c string) bool { return t+"."+c == "shop.orders.id" }
+func (shopSchema) Collation(string, string) string { return "" }
+func (shopSchema) IsEnforcedKey(t, c string) bool  { return t+"."+c == "shop.orders.id" }
 
 // provider is a GMS provider with the procedures.
 type provider struct {

@@ -35,10 +35,10 @@ var seriesProcedures = []procedure{
 		min: 3, max: 3, result: seriesColumns, run: (*Admin).createSeries},
 	{Procedure: Procedure{"dp_continue", "dp_continue(name [, last_day])",
 		"Releases the days of a series that have ended, by UTC, and are not released, up to a day where one is named. Each day is released once; rows that came later count on the next day. Before the first release in a window of a budget the loss of the whole series is charged in that window, to the account that made the series: with a monthly budget once in each month with releases, with one that is never refilled only when the series was made. If it does not fit, nothing is released or charged, and the days come later at no other cost.",
-		"CALL dp_continue('shop.daily')"}, min: 1, max: 2, result: seriesColumns, run: (*Admin).continueSeries},
+		"CALL dp_continue('shop.daily')"}, min: 1, max: 2, result: seriesColumns, run: ofView((*Admin).continueSeries)},
 	{Procedure: Procedure{"dp_drop_continual", "dp_drop_continual(name)",
 		"Removes a series of running totals with its table. What it has cost stays spent.",
-		"CALL dp_drop_continual('shop.daily')"}, min: 1, max: 1, run: quiet((*Admin).dropSeries)},
+		"CALL dp_drop_continual('shop.daily')"}, min: 1, max: 1, run: ofView((*Admin).dropSeries)},
 }
 
 func (a *Admin) createSeries(ctx *sql.Context, args []string) ([]sql.Row, error) {
@@ -54,25 +54,17 @@ func (a *Admin) createSeries(ctx *sql.Context, args []string) ([]sql.Row, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.DeclareSeries(ctx, *r); err != nil {
-		return nil, undone(err, func() error { return a.o.Totals.Drop(ctx, ref) })
+	if err := a.declareMade(ctx, ref, a.o.Totals.Drop); err != nil {
+		return nil, err
 	}
 	return a.seriesLine(ctx, r)
 }
 
-// DeclareSeries makes the table of a series public, if it is not.
-func (a *Admin) DeclareSeries(ctx *sql.Context, r views.Series) error {
-	return a.o.Catalog.Public(a.o.Schema(ctx), r.Ref().String())
-}
-
-func (a *Admin) continueSeries(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	ref, err := viewRef(ctx, args[0])
-	if err != nil {
-		return nil, err
-	}
+func (a *Admin) continueSeries(ctx *sql.Context, ref store.TableRef, more []string) ([]sql.Row, error) {
 	var last time.Time
-	if len(args) > 1 {
-		if last, err = time.Parse(time.DateOnly, args[1]); err != nil {
+	if len(more) > 0 {
+		var err error
+		if last, err = time.Parse(time.DateOnly, more[0]); err != nil {
 			return nil, refuse.New(refuse.View, "The last day is no day.").With("It has the form 2025-01-31.")
 		}
 	}
@@ -83,12 +75,8 @@ func (a *Admin) continueSeries(ctx *sql.Context, args []string) ([]sql.Row, erro
 	return a.seriesLine(ctx, r)
 }
 
-func (a *Admin) dropSeries(ctx *sql.Context, args []string) error {
-	ref, err := viewRef(ctx, args[0])
-	if err != nil {
-		return err
-	}
-	return a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Totals.Drop(ctx, ref) })
+func (a *Admin) dropSeries(ctx *sql.Context, ref store.TableRef, _ []string) ([]sql.Row, error) {
+	return nil, a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Totals.Drop(ctx, ref) })
 }
 
 // seriesRows makes dp.continual: those that the account may see the tables of.

@@ -9,7 +9,9 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/catalog"
+	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 )
 
@@ -153,13 +155,19 @@ func (s storeSchema) ColumnType(name, column string) string {
 	return ""
 }
 
+// Collation implements catalog.Schema.
+func (s storeSchema) Collation(name, column string) string {
+	t, _ := s.table(name)
+	for _, c := range t.Columns {
+		if by := tables.CollationOf(c); strings.EqualFold(c.Name, column) && !collation.ByBytes(by) {
+			return by.Name()
+		}
+	}
+	return ""
+}
+
 // IsEnforcedKey implements catalog.Schema.
 func (s storeSchema) IsEnforcedKey(name, column string) bool {
 	t, _ := s.table(name)
-	for _, k := range t.Keys {
-		if len(k.Columns) == 1 && strings.EqualFold(k.Columns[0], column) {
-			return true
-		}
-	}
-	return false
+	return tables.Enforces(t, column)
 }

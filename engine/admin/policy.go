@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/catalog"
+	"scrim/engine/mysql/tables"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -68,7 +69,26 @@ func (a *Admin) link(ctx *sql.Context, child string, args []string) error {
 }
 
 func (a *Admin) setDomain(ctx *sql.Context, table string, args []string) error {
+	if err := a.distinctly(ctx, table, columnName(args[0]), args[1]); err != nil {
+		return err
+	}
 	return a.o.Catalog.SetDomain(a.o.Schema(ctx), ctx.GetCurrentDatabase(), table, columnName(args[0]), args[1])
+}
+
+// distinctly refuses a list of values in which two are equal by the column's collation.
+func (a *Admin) distinctly(ctx *sql.Context, table, column, text string) error {
+	s, ok := a.o.Schema(ctx).(storeSchema)
+	d, err := catalog.ParseDomain(text)
+	if !ok || err != nil {
+		return nil // which SetDomain tells
+	}
+	t, _ := s.table(table)
+	for _, c := range t.Columns {
+		if strings.EqualFold(c.Name, column) {
+			return d.Distinct(tables.CollationOf(c))
+		}
+	}
+	return nil
 }
 
 func (a *Admin) setScale(ctx *sql.Context, table string, args []string) error {

@@ -42,7 +42,7 @@ var procedures = slices.Concat(policyProcedures, sourceProcedures, viewProcedure
 // policyProcedures are those for policies and budgets, for DBAs.
 var policyProcedures = []procedure{
 	policyUpTo(3, 4, Procedure{"dp_protect", "dp_protect(table, unit_column | 'row', entity [, json])",
-		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets. With the JSON object '{\"period\": \"month\", \"of\": \"placed\"}' the unit is one person's rows of one day, week, month, quarter or year of a column of dates, and each of these has the budget by itself.",
+		"Declares a table protected: the column that identifies the person, or 'row' where each row is one person, and the kind of person, whose neighbour relation the table gets. Texts that the column's collation calls equal are one person. With the JSON object '{\"period\": \"month\", \"of\": \"placed\"}' the unit is one person's rows of one day, week, month, quarter or year of a column of dates, and each of these has the budget by itself.",
 		"CALL dp_protect('shop.orders', 'customer_id', 'customer')"}, (*Admin).protect),
 	policy(1, Procedure{"dp_unprotect", "dp_unprotect(table)",
 		"Makes a protected table undeclared: refused to analysts. Its budget and what is spent stay.",

@@ -32,14 +32,10 @@ var scheduleProcedure = procedure{Procedure: Procedure{"dp_schedule", "dp_schedu
 	"CALL dp_schedule('shop.sales', 'weekly')"},
 	min: 2, max: 2, result: []column{text("table_name"), text("schedule"), moment("next_at"), text("budget_of"), text("principal"), text("budget_window"),
 		real("cost_rho"), real("cost_epsilon"), count("refreshes_left"), count("refreshes_due"), text("remark")},
-	run: (*Admin).schedule}
+	run: ofView((*Admin).schedule)}
 
-func (a *Admin) schedule(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	ref, err := viewRef(ctx, args[0])
-	if err != nil {
-		return nil, err
-	}
-	e, err := views.ParseEvery(args[1])
+func (a *Admin) schedule(ctx *sql.Context, ref store.TableRef, more []string) ([]sql.Row, error) {
+	e, err := views.ParseEvery(more[0])
 	if err != nil {
 		return nil, err
 	}

@@ -43,10 +43,10 @@ var viewProcedures = []procedure{
 		min: 3, max: 3, result: viewColumns, run: (*Admin).createView},
 	{Procedure: Procedure{"dp_refresh_view", "dp_refresh_view(name)",
 		"Releases a DP view, or a synthetic table, anew from the data of now, for another charge of what it cost, and puts the rows in the place of the old ones. While the data are the same and the account is, too, it is the stored answer, and costs nothing.",
-		"CALL dp_refresh_view('shop.sales')"}, min: 1, max: 1, result: viewColumns, run: (*Admin).refreshView},
+		"CALL dp_refresh_view('shop.sales')"}, min: 1, max: 1, result: viewColumns, run: ofView((*Admin).refreshView)},
 	{Procedure: Procedure{"dp_drop_view", "dp_drop_view(name)",
 		"Removes a DP view, or a synthetic table, with its table. What it has cost stays spent.",
-		"CALL dp_drop_view('shop.sales')"}, min: 1, max: 1, run: quiet((*Admin).dropView)},
+		"CALL dp_drop_view('shop.sales')"}, min: 1, max: 1, run: ofView((*Admin).dropView)},
 	scheduleProcedure,
 	viewErrors, viewSuggestion,
 }
@@ -145,6 +145,17 @@ func viewRef(ctx *sql.Context, text string) (store.TableRef, error) {
 	return store.TableRef{Schema: schema, Name: table}, nil
 }
 
+// ofView makes a procedure of a function of the view that its first argument names.
+func ofView(f func(a *Admin, ctx *sql.Context, ref store.TableRef, more []string) ([]sql.Row, error)) func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
+	return func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
+		ref, err := viewRef(ctx, args[0])
+		if err != nil {
+			return nil, err
+		}
+		return f(a, ctx, ref, args[1:])
+	}
+}
+
 // newRef reads the name of what is to be made, which no table had that was protected.
 func (a *Admin) newRef(ctx *sql.Context, text string) (store.TableRef, error) {
 	ref, err := viewRef(ctx, text)
@@ -170,36 +181,34 @@ func (a *Admin) createView(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, undone(err, func() error { return a.o.Views.Drop(ctx, ref) })
+	if err := a.declareMade(ctx, ref, a.o.Views.Drop); err != nil {
+		return nil, err
 	}
 	row, err := a.viewRow(ctx, *r)
 	return []sql.Row{row}, err
 }
 
-// DeclareView makes the table of a view public, if it is not.
-func (a *Admin) DeclareView(ctx *sql.Context, r views.Record) error {
-	return a.o.Catalog.Public(a.o.Schema(ctx), r.Ref().String())
+// Declare makes the table of a view or a series public, if it is not.
+func (a *Admin) Declare(ctx *sql.Context, ref store.TableRef) error {
+	return a.o.Catalog.Public(a.o.Schema(ctx), ref.String())
 }
 
-// undone removes a release whose policy could not be recorded. The release stays where it is in
-// doubt whether the policy was, or removing it fails: the next start records the policy.
-func undone(err error, drop func() error) error {
+// declareMade is Declare of a new table. It removes a release whose policy could not be recorded.
+// The release stays where it is in doubt whether the policy was, or removing it fails: the next
+// start records the policy.
+func (a *Admin) declareMade(ctx *sql.Context, ref store.TableRef, drop func(*sql.Context, store.TableRef) error) error {
+	err := a.Declare(ctx, ref)
 	var doubt *durable.InDoubt
-	if errors.As(err, &doubt) {
+	if err == nil || errors.As(err, &doubt) {
 		return err
 	}
-	if undo := drop(); undo != nil {
+	if undo := drop(ctx, ref); undo != nil {
 		return fmt.Errorf("%w, after: %v", undo, err)
 	}
 	return err
 }
 
-func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	ref, err := viewRef(ctx, args[0])
-	if err != nil {
-		return nil, err
-	}
+func (a *Admin) refreshView(ctx *sql.Context, ref store.TableRef, _ []string) ([]sql.Row, error) {
 	r, err := a.o.Views.Refresh(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -211,33 +220,17 @@ func (a *Admin) refreshView(ctx *sql.Context, args []string) ([]sql.Row, error) 
 	return []sql.Row{row}, err
 }
 
-func (a *Admin) dropView(ctx *sql.Context, args []string) error {
-	ref, err := viewRef(ctx, args[0])
-	if err != nil {
-		return err
-	}
-	return a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Views.Drop(ctx, ref) })
+func (a *Admin) dropView(ctx *sql.Context, ref store.TableRef, _ []string) ([]sql.Row, error) {
+	return nil, a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Views.Drop(ctx, ref) })
 }
 
 // viewRows makes dp.views: those that the account may see the tables of.
 func (a *Admin) viewRows(ctx *sql.Context) ([]sql.Row, error) {
-	list, err := a.seenViews(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	var out []sql.Row
-	for _, r := range list {
-		row, err := a.viewRow(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, nil
+	return a.seenViews(ctx, false, func(r views.Record) (sql.Row, error) { return a.viewRow(ctx, r) })
 }
 
-// seenViews are the views, or the synthetic tables, that the account may see the tables of.
-func (a *Admin) seenViews(ctx *sql.Context, synthetic bool) ([]views.Record, error) {
+// seenViews are the lines of the views, or the synthetic tables, whose tables the account may see.
+func (a *Admin) seenViews(ctx *sql.Context, synthetic bool, line func(views.Record) (sql.Row, error)) (out []sql.Row, err error) {
 	if a.o.Views == nil {
 		return nil, nil
 	}
@@ -249,9 +242,17 @@ func (a *Admin) seenViews(ctx *sql.Context, synthetic bool) ([]views.Record, err
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list, func(r views.Record) bool {
-		return (r.Synthetic != nil) != synthetic || !slices.Contains(seen, r.Ref().String())
-	}), nil
+	for _, r := range list {
+		if (r.Synthetic != nil) != synthetic || !slices.Contains(seen, r.Ref().String()) {
+			continue
+		}
+		row, err := line(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, nil
 }
 
 // viewRow is the line of a view: its age is told, and not whether the data have changed.
@@ -324,7 +325,7 @@ var syntheticReport = procedure{Procedure: Procedure{"dp_synthetic_report", "dp_
 	"How far the rows of a synthetic table are off in each pair of columns: half of the sum of the differences between the shares of the persons and of the rows, with the standard error of its noise. It was measured with a part of the table's charge. Free; anybody may call it who sees the table.",
 	"CALL dp_synthetic_report('shop.people_syn')"},
 	min: 1, max: 1, result: []column{text("first_column"), text("second_column"), real("error"), real("std_error")},
-	run: (*Admin).syntheticErrors, may: func(*Admin, *sql.Context) error { return nil }}
+	run: ofView((*Admin).syntheticErrors), may: func(*Admin, *sql.Context) error { return nil }}
 
 func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	of, err := viewRef(ctx, args[0])
@@ -343,8 +344,8 @@ func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.DeclareView(ctx, *r); err != nil {
-		return nil, undone(err, func() error { return a.o.Views.Drop(ctx, ref) })
+	if err := a.declareMade(ctx, ref, a.o.Views.Drop); err != nil {
+		return nil, err
 	}
 	row, err := syntheticRow(*r)
 	return []sql.Row{row}, err
@@ -352,19 +353,7 @@ func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
 
 // syntheticRows makes dp.synthetic: those that the account may see the tables of.
 func (a *Admin) syntheticRows(ctx *sql.Context) ([]sql.Row, error) {
-	list, err := a.seenViews(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	var out []sql.Row
-	for _, r := range list {
-		row, err := syntheticRow(r)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, row)
-	}
-	return out, nil
+	return a.seenViews(ctx, true, syntheticRow)
 }
 
 // syntheticRow is the line of a synthetic table.
@@ -390,21 +379,23 @@ func syntheticRow(r views.Record) (sql.Row, error) {
 }
 
 // syntheticErrors is the report of a synthetic table that the account sees.
-func (a *Admin) syntheticErrors(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	ref, err := viewRef(ctx, args[0])
+func (a *Admin) syntheticErrors(ctx *sql.Context, ref store.TableRef, _ []string) ([]sql.Row, error) {
+	var pairs []views.PairError
+	found := false
+	_, err := a.seenViews(ctx, true, func(r views.Record) (sql.Row, error) {
+		if r.Ref() == ref {
+			pairs, found = r.Synthetic.Pairs, true
+		}
+		return nil, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.seenViews(ctx, true)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(list, func(r views.Record) bool { return r.Ref() == ref })
-	if at < 0 {
+	if !found {
 		return nil, refuse.New(refuse.View, "There is no synthetic table %.140s.", ref.String()).With("SELECT table_name FROM dp.synthetic lists those that there are.")
 	}
 	var out []sql.Row
-	for _, p := range list[at].Synthetic.Pairs {
+	for _, p := range pairs {
 		out = append(out, sql.Row{p.First, p.Second, p.Variation, p.StdErr})
 	}
 	return out, nil

@@ -13,6 +13,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/noise"
 	"scrim/engine/store"
+	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
 
@@ -129,6 +130,22 @@ func wanted(rows []visit) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// TestFirstTextIsEmpty: an empty text has a number of its own, whichever comes first.
+func TestFirstTextIsEmpty(t *testing.T) {
+	n, memory := new(names), spill.NewPool(spill.Disk{Dir: t.TempDir()}, 1<<20).Area()
+	defer memory.Close()
+	for i, text := range []string{"", "a", "b"} {
+		if err := n.put(text, int32(i), memory); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, text := range []string{"", "a", "b"} {
+		if got := n.find(text); got != int32(i) {
+			t.Errorf("%q has the number %d, want %d", text, got, i)
+		}
+	}
 }
 
 // TestVectorsOverGroups: every person is one vector over all groups that are answered, whatever the

@@ -254,7 +254,7 @@ func (n *names) put(text string, number int32, memory *spill.Area) error {
 			return err
 		}
 	}
-	if len(n.left) < len(text) {
+	if n.texts == nil || len(n.left) < len(text) { // the first text may be empty
 		var err error
 		if n.left, err = room[uint8](memory, max(min(leastBlock<<min(len(n.texts), 20), mostBlock), len(text))); err != nil {
 			return err

@@ -31,6 +31,9 @@ type Column struct {
 	Comment  string
 }
 
+// HiddenColumn begins the names of columns whose values statements compute and nobody reads.
+const HiddenColumn = "!hidden!"
+
 // Key is a PRIMARY KEY or UNIQUE constraint that the store enforces.
 type Key struct {
 	Primary bool
@@ -41,7 +44,8 @@ type Key struct {
 type Table struct {
 	Ref     TableRef
 	View    bool
-	Columns []Column
+	Columns []Column // but for the hidden ones, which keys may name
+	Hidden  []Column
 	Keys    []Key
 	Comment string
 	// Source is the kind of what others keep that the table is read from, "" for the store's own.
@@ -98,6 +102,13 @@ type Session interface {
 	// Change is Append of columns of rows that are there: the first column is rowid, the store's
 	// number of a row in the transaction.
 	Change(ctx context.Context, table TableRef, columns []string, rows [][]any) error
+	// Mark returns a function that aborts the transaction if it has changed anything since: what a
+	// statement has done that fails half way is not to be committed.
+	Mark() (undo func())
+	// Refer notes that the transaction has looked, for a foreign key, at a parent's rows: before it
+	// takes keys away from them, or else to reference them. Commit fails with Conflict where a
+	// transaction that has committed since Begin did the other of the two.
+	Refer(parent TableRef, removes bool)
 	// Query runs one generated SELECT and returns rows as Go values. The rows stay readable while
 	// other statements run on the session.
 	Query(ctx context.Context, sql string, args ...any) (Rows, error)

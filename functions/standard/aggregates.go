@@ -1,6 +1,12 @@
 package standard
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -8,16 +14,18 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+
+	"scrim/internal/collation"
 )
 
-// exact is SUM or AVG of whole numbers or DECIMALs, whose answers are DECIMALs in MySQL: SUM has
-// the scale of its argument, AVG four digits more, at most 30. go-mysql-server gives DOUBLEs.
-type exact struct {
+// summary is an aggregate of go-mysql-server with the type and the values that MySQL gives it.
+type summary struct {
 	sql.Aggregation
-	typ sql.DecimalType
+	typ    sql.Type                                         // nil for its own
+	buffer func(child sql.Expression) sql.AggregationBuffer // nil for its own
 }
 
-var _ sql.FunctionExpression = (*exact)(nil)
+var _ sql.FunctionExpression = (*summary)(nil)
 
 // divIncrement is MySQL's div_precision_increment: the digits that a quotient has beyond its
 // dividend.
@@ -41,8 +49,9 @@ func init() {
 	})
 }
 
-// asExact gives an aggregate the type that MySQL does, more digits being those that it adds to its
-// argument's scale.
+// asExact gives SUM or AVG of whole numbers or DECIMALs the answers of MySQL, which are DECIMALs:
+// SUM has the scale of its argument, AVG four digits more, at most 30. go-mysql-server gives
+// DOUBLEs.
 func asExact(ctx *sql.Context, a sql.Aggregation, more int) sql.Aggregation {
 	e := a.Children()[0]
 	if d, ok := e.(*expression.DistinctExpression); ok {
@@ -52,16 +61,22 @@ func asExact(ctx *sql.Context, a sql.Aggregation, more int) sql.Aggregation {
 	if !ok {
 		return a
 	}
-	return &exact{a, types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, uint8(min(n.Scale+more, maxScale)))}
+	typ := types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, uint8(min(n.Scale+more, maxScale)))
+	return &summary{a, typ, func(child sql.Expression) sql.AggregationBuffer {
+		return &exactBuffer{child: child, typ: typ, mean: more > 0}
+	}}
 }
 
-// again is the aggregate with the type that its argument gives it now.
-func (e *exact) again(ctx *sql.Context) sql.Aggregation {
-	more := 0
-	if _, ok := e.Aggregation.(*aggregation.Avg); ok {
-		more = divIncrement
+// again is the aggregate with the type that its argument gives it now; ok is false of others than
+// asExact's.
+func (a *summary) again(ctx *sql.Context) (now sql.Aggregation, ok bool) {
+	switch a.Aggregation.(type) {
+	case *aggregation.Sum:
+		return asExact(ctx, a.Aggregation, 0), true
+	case *aggregation.Avg:
+		return asExact(ctx, a.Aggregation, divIncrement), true
 	}
-	return asExact(ctx, e.Aggregation, more)
+	return nil, false
 }
 
 // choices are the values that an expression chooses from, nil for others.
@@ -90,53 +105,66 @@ func choices(e sql.Expression) []sql.Expression {
 
 // Plain returns go-mysql-server's own aggregate behind one of this package's.
 func Plain(a sql.Aggregation) sql.Aggregation {
-	switch e := a.(type) {
-	case *exact:
-		return e.Aggregation
-	case *spread:
-		return e.Aggregation
+	if x, ok := a.(*summary); ok {
+		return x.Aggregation
 	}
 	return a
 }
 
-// with is the same with another aggregate behind it.
-func (e *exact) with(a any) *exact { return &exact{a.(sql.Aggregation), e.typ} }
+// with is the same with another aggregate behind it. The type stays: a column that what is planned
+// replaces by a wider one does not change what the answer is.
+func (a *summary) with(x any) *summary { return &summary{x.(sql.Aggregation), a.typ, a.buffer} }
 
 // Type implements sql.Expression.
-func (e *exact) Type(*sql.Context) sql.Type { return e.typ }
+func (a *summary) Type(ctx *sql.Context) sql.Type {
+	if a.typ == nil {
+		return a.Aggregation.Type(ctx)
+	}
+	return a.typ
+}
+
+// IsNullable implements sql.Expression: there is no spread of no values.
+func (a *summary) IsNullable(ctx *sql.Context) bool {
+	return a.typ == types.Float64 || a.Aggregation.IsNullable(ctx)
+}
 
 // FunctionName implements sql.FunctionExpression.
-func (e *exact) FunctionName() string { return e.Aggregation.(sql.FunctionExpression).FunctionName() }
+func (a *summary) FunctionName() string {
+	return a.Aggregation.(sql.FunctionExpression).FunctionName()
+}
 
 // Description implements sql.FunctionExpression.
-func (e *exact) Description() string { return e.Aggregation.(sql.FunctionExpression).Description() }
+func (a *summary) Description() string {
+	return a.Aggregation.(sql.FunctionExpression).Description()
+}
 
 // DebugString implements sql.DebugStringer.
-func (e *exact) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, e.Aggregation) }
+func (a *summary) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, a.Aggregation) }
 
-// WithChildren implements sql.Expression. The type stays: a column that what is planned replaces by
-// a wider one does not change what the answer is.
-func (e *exact) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	a, err := e.Aggregation.WithChildren(ctx, children...)
+// WithChildren implements sql.Expression.
+func (a *summary) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	x, err := a.Aggregation.WithChildren(ctx, children...)
 	if err != nil {
 		return nil, err
 	}
-	return e.with(a), nil
+	return a.with(x), nil
 }
 
 // WithId implements sql.IdExpression.
-func (e *exact) WithId(id sql.ColumnId) sql.IdExpression { return e.with(e.Aggregation.WithId(id)) }
+func (a *summary) WithId(id sql.ColumnId) sql.IdExpression { return a.with(a.Aggregation.WithId(id)) }
 
 // WithWindow implements sql.WindowAdaptableExpression.
-func (e *exact) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {
-	return e.with(e.Aggregation.WithWindow(ctx, w))
+func (a *summary) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {
+	return a.with(a.Aggregation.WithWindow(ctx, w))
 }
 
 // NewBuffer implements sql.Aggregation.
-func (e *exact) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
-	child, err := transform.Clone(ctx, e.Children()[0])
-	_, mean := e.Aggregation.(*aggregation.Avg)
-	return &exactBuffer{child: child, typ: e.typ, mean: mean}, err
+func (a *summary) NewBuffer(ctx *sql.Context) (sql.AggregationBuffer, error) {
+	if a.buffer == nil {
+		return a.Aggregation.NewBuffer(ctx)
+	}
+	child, err := transform.Clone(ctx, a.Children()[0])
+	return a.buffer(child), err
 }
 
 // exactBuffer adds up without rounding.
@@ -165,10 +193,12 @@ func (b *exactBuffer) Eval(ctx *sql.Context) (any, error) {
 	}
 	out := &b.sum
 	if b.mean {
-		out = new(apd.Decimal)
-		if _, err := wide.Quo(out, &b.sum, apd.New(b.rows, 0)); err != nil {
+		digits := max(int(b.typ.Scale())-divIncrement, -int(b.sum.Exponent))
+		q, err := quotient(ctx, &b.sum, apd.New(b.rows, 0), int32(QuotientScale(digits, 0)))
+		if err != nil {
 			return nil, err
 		}
+		out = q.(*apd.Decimal)
 	}
 	return rounded(out, int(b.typ.Scale()), apd.RoundHalfUp), nil
 }
@@ -176,12 +206,8 @@ func (b *exactBuffer) Eval(ctx *sql.Context) (any, error) {
 // Dispose implements sql.Disposable.
 func (b *exactBuffer) Dispose(ctx *sql.Context) { expression.Dispose(ctx, b.child) }
 
-// spread is a variance or a standard deviation: DOUBLE in MySQL, of whatever it is. go-mysql-server
-// gives them their argument's type, and so rounds the spread of whole numbers to whole numbers.
-type spread struct{ sql.Aggregation }
-
-var _ sql.FunctionExpression = (*spread)(nil)
-
+// A variance or a standard deviation is DOUBLE in MySQL, of whatever it is. go-mysql-server gives
+// them their argument's type, and so rounds the spread of whole numbers to whole numbers.
 func init() {
 	own := gms.NewRegistry()
 	for _, name := range []string{"std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"} {
@@ -192,43 +218,194 @@ func init() {
 		wrap(name, func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
 			e, err := f.NewInstance(ctx, args)
 			if a, ok := e.(sql.Aggregation); ok && err == nil {
-				return &spread{a}, nil
+				return &summary{a, types.Float64, nil}, nil
 			}
 			return e, err
 		})
 	}
 }
 
-// Type implements sql.Expression.
-func (*spread) Type(*sql.Context) sql.Type { return types.Float64 }
-
-// IsNullable implements sql.Expression: there is no spread of no values.
-func (*spread) IsNullable(*sql.Context) bool { return true }
-
-// FunctionName implements sql.FunctionExpression.
-func (s *spread) FunctionName() string { return s.Aggregation.(sql.FunctionExpression).FunctionName() }
-
-// Description implements sql.FunctionExpression.
-func (s *spread) Description() string { return s.Aggregation.(sql.FunctionExpression).Description() }
-
-// DebugString implements sql.DebugStringer.
-func (s *spread) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, s.Aggregation) }
-
-// WithChildren implements sql.Expression.
-func (s *spread) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	a, err := s.Aggregation.WithChildren(ctx, children...)
+// Joined is GROUP_CONCAT as MySQL computes it: of all its arguments, with empty texts, and with
+// ORDER BY the position of an argument. args are the arguments of its ORDER BY and its own as they
+// were bound, before anything was put around them.
+func Joined(ctx *sql.Context, g *aggregation.GroupConcat, args []sql.Expression) (sql.Aggregation, error) {
+	out := &joined{GroupConcat: g, own: len(args) - len(g.OutputExpressions())}
+	zeros := make([]sql.Expression, len(args))
+	out.weigh = make([]*Weighed, len(args))
+	for i, e := range args {
+		c, err := Collation(ctx, "group_concat", e)
+		if err != nil {
+			return nil, err
+		}
+		if use := collation.ForKey; !collation.ByBytes(c) {
+			if i < out.own {
+				use = collation.ForSort
+			}
+			out.weigh[i] = weighed(e, c, use).(*Weighed)
+		}
+		zeros[i] = expression.NewLiteral(int64(0), types.Int64)
+	}
+	z, err := g.WithChildren(ctx, zeros...) // its text tells what the node keeps to itself
 	if err != nil {
 		return nil, err
 	}
-	return &spread{a.(sql.Aggregation)}, nil
+	parts := joinedText.FindStringSubmatch(z.String())
+	if parts == nil {
+		return nil, sql.ErrInvalidArgument.New("GROUP_CONCAT")
+	}
+	out.distinct, out.separator = parts[1] != "", parts[3]
+	for i, by := range strings.Split(parts[2], ",") {
+		if i >= out.own {
+			break
+		}
+		out.down = append(out.down, strings.HasSuffix(by, "DESC"))
+	}
+	return out, nil
 }
 
-// WithId implements sql.IdExpression.
-func (s *spread) WithId(id sql.ColumnId) sql.IdExpression {
-	return &spread{s.Aggregation.WithId(id).(sql.Aggregation)}
+var joinedText = regexp.MustCompile(`(?s)^group_concat\((distinct .*?)?0(?:, 0)*(?: order by ([^']*))? separator '(.*)'\)$`)
+
+type joined struct {
+	*aggregation.GroupConcat
+	own       int    // how many of its children are those of ORDER BY
+	down      []bool // of those
+	distinct  bool
+	separator string
+	weigh     []*Weighed // by child, nil of those that compare by bytes
 }
 
-// WithWindow implements sql.WindowAdaptableExpression.
-func (s *spread) WithWindow(ctx *sql.Context, w *sql.WindowDefinition) sql.WindowAdaptableExpression {
-	return &spread{s.Aggregation.WithWindow(ctx, w).(sql.Aggregation)}
+// NewBuffer implements sql.Aggregation.
+func (j *joined) NewBuffer(*sql.Context) (sql.AggregationBuffer, error) {
+	return &joinedBuffer{joined: j, seen: map[string]bool{}}, nil
+}
+
+type joinedBuffer struct {
+	*joined
+	seen map[string]bool
+	rows []joinedRow
+}
+
+type joinedRow struct {
+	text string
+	by   []any
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *joinedBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	children := b.Children()
+	values := make([]any, len(children))
+	var text, key strings.Builder
+	for i := b.own; i < len(children); i++ {
+		var err error
+		if values[i], err = evaluated(ctx, children[i], row); err != nil || values[i] == nil {
+			return err
+		}
+		s, err := children[i].Type(ctx).SQL(ctx, nil, values[i])
+		if err != nil {
+			return err
+		}
+		text.WriteString(s.ToString())
+		if by := s.ToString(); b.weigh[i] != nil {
+			key.WriteString(b.weigh[i].Of(by))
+		} else {
+			key.WriteString(by)
+		}
+	}
+	// go-mysql-server numbers the columns of subqueries in ORDER BY behind the text
+	behind := append(slices.Clip(row), text.String())
+	for i := range b.own {
+		var err error
+		if values[i], err = evaluated(ctx, children[i], behind); err != nil {
+			return err
+		}
+		if b.weigh[i] != nil && values[i] != nil {
+			s, err := words(ctx, values[i], children[i].Type(ctx))
+			if err != nil {
+				return err
+			}
+			values[i] = b.weigh[i].Of(s)
+		}
+	}
+	r := joinedRow{text: text.String()}
+	if b.distinct && b.seen[key.String()] {
+		return nil
+	}
+	b.seen[key.String()] = b.distinct
+	r.by = values[:b.own]
+	b.rows = append(b.rows, r)
+	return nil
+}
+
+// evaluated returns the value of an expression, read whole.
+func evaluated(ctx *sql.Context, e sql.Expression, row sql.Row) (any, error) {
+	v, err := e.Eval(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	return sql.UnwrapAny(ctx, v)
+}
+
+// Eval implements sql.AggregationBuffer.
+func (b *joinedBuffer) Eval(ctx *sql.Context) (any, error) {
+	if len(b.rows) == 0 {
+		return nil, nil
+	}
+	children := b.Children()
+	var failed error
+	slices.SortStableFunc(b.rows, func(x, y joinedRow) int {
+		for i, down := range b.down {
+			c := 0
+			switch {
+			case x.by[i] == nil || y.by[i] == nil:
+				c = cmp.Compare(rank(x.by[i]), rank(y.by[i]))
+			case b.weigh[i] != nil:
+				c = strings.Compare(x.by[i].(string), y.by[i].(string))
+			default:
+				var err error
+				if c, err = children[i].Type(ctx).Compare(ctx, x.by[i], y.by[i]); err != nil {
+					failed = err
+				}
+			}
+			if down {
+				c = -c
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	if failed != nil {
+		return nil, failed
+	}
+	most, err := ctx.GetSessionVariable(ctx, "group_concat_max_len")
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	for i, r := range b.rows {
+		if i > 0 {
+			text.WriteString(b.separator)
+		}
+		text.WriteString(r.text)
+	}
+	out := text.String()
+	if n, ok := integer(ctx, most); ok && int64(len(out)) > n {
+		for out = out[:n]; out != "" && !utf8.ValidString(out[max(0, len(out)-utf8.UTFMax):]) && utf8.ValidString(text.String()); {
+			out = out[:len(out)-1]
+		}
+		ctx.Warn(1260, "%d line(s) were cut by GROUP_CONCAT()", 1)
+	}
+	return out, nil
+}
+
+// Dispose implements sql.Disposable.
+func (b *joinedBuffer) Dispose(*sql.Context) {}
+
+// rank is where NULL comes before values.
+func rank(v any) int {
+	if v == nil {
+		return 0
+	}
+	return 1
 }

@@ -2,7 +2,9 @@ package standard
 
 import (
 	"math"
+	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -52,11 +54,15 @@ func matching(a []any) int64 {
 	if len(s) < 1024 && lengthOf(a[0]) < 4096 {
 		return 0
 	}
-	p, err := syntax.Parse(s, syntax.Perl)
+	p, err := PatternOf(s, "", false)
 	if err != nil {
 		return 0 // it is refused
 	}
-	prog, _ := syntax.Compile(p.Simplify())
+	re, err := syntax.Parse(p.text, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	prog, _ := syntax.Compile(re.Simplify())
 	return times(times(lengthOf(a[0])+1, int64(len(prog.Inst))), 4)
 }
 
@@ -75,7 +81,7 @@ var bounds = map[string]bound{
 	"quote":          {length: quotedLength},
 	"export_set":     {length: exportedLength},
 	"make_set":       {length: joinedLength},
-	"regexp_replace": {most: func(a []any) int64 { return lengthOf(a[0]) + times(lengthOf(a[0])+1, lengthOf(a[2])) }},
+	"regexp_replace": {most: func(a []any) int64 { return lengthOf(a[0]) + times(lengthOf(a[0])+1, 2*lengthOf(a[2])) }},
 }
 
 // readers need as many bytes for each byte of their arguments, and give back nothing longer than
@@ -98,7 +104,7 @@ func init() {
 		}
 	}
 	for names, steps := range map[string]func(a []any) int64{
-		"instr": squares(1, 1), "json_contains json_overlaps": squares(1, 16), "regexp_like regexp_instr regexp_substr regexp_replace": matching,
+		"instr locate": squares(1, 1), "json_contains json_overlaps": squares(1, 16), "regexp_like regexp_instr regexp_substr regexp_replace": matching,
 		"st_geomfromtext st_geometryfromtext st_geomcollfromtext st_geomcollfromtxt st_geometrycollectionfromtext": nested,
 		"st_intersects st_within st_contains st_disjoint st_distance st_equal":                                     squares(16, 8),
 	} {
@@ -108,26 +114,28 @@ func init() {
 			bounds[n] = b
 		}
 	}
-	known := map[string]sql.Function{}
 	for _, f := range gms.BuiltIns {
-		known[f.FunctionName()] = f
-	}
-	for name, b := range bounds {
-		f := known[name]
-		if own := byName[name]; own != nil {
-			f = own.function()
-		}
-		if f == nil {
-			panic("standard: bound of no function: " + name)
-		}
-		bounded[name] = sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
-			return newBoundedCall(ctx, &boundedFunction{bound: b, of: f}, args)
-		}}
+		builtIn[f.FunctionName()] = f
 	}
 }
 
-// bounded are the functions of bounds, as they are called.
-var bounded = map[string]sql.Function{}
+// builtIn are the functions of go-mysql-server.
+var builtIn = map[string]sql.Function{}
+
+// bounded is a function of bounds, as it is called; nil where none has the name.
+func bounded(name string) sql.Function {
+	b, ok := bounds[name]
+	if !ok {
+		return nil
+	}
+	f := builtIn[name]
+	if own := byName[name]; own != nil {
+		f = own.function()
+	}
+	return sql.FunctionN{Name: name, Fn: func(ctx *sql.Context, args ...sql.Expression) (sql.Expression, error) {
+		return newBoundedCall(ctx, &boundedFunction{bound: b, of: f}, args)
+	}}
+}
 
 // boundedFunction is a function with its bound.
 type boundedFunction struct {
@@ -157,7 +165,7 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 	slots := make([]sql.Expression, len(args))
 	for i, a := range args {
 		if slots[i] = a; !constant(a) {
-			slots[i] = expression.NewGetField(i, a.Type(ctx), a.String(), true)
+			slots[i] = &slot{expression.NewGetField(i, a.Type(ctx), a.String(), true), a}
 		}
 	}
 	call, err := f.of.NewInstance(ctx, slots)
@@ -165,6 +173,23 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 		return nil, err
 	}
 	return &boundedCall{Expression: whole, f: f, args: args, call: call}, nil
+}
+
+// slot is an argument that has been computed.
+type slot struct {
+	*expression.GetField
+	of sql.Expression
+}
+
+// Children implements sql.Expression. LIKE keeps a pattern in which it finds no column.
+func (s *slot) Children() []sql.Expression { return []sql.Expression{s.GetField} }
+
+// WithChildren implements sql.Expression.
+func (s *slot) WithChildren(*sql.Context, ...sql.Expression) (sql.Expression, error) { return s, nil }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (s *slot) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return collationOf(ctx, s.of)
 }
 
 // constant reports whether an argument is one that functions look at before they run.
@@ -355,9 +380,15 @@ func number(ctx *sql.Context, v any) int64 {
 	if v == nil {
 		return 0
 	}
+	if s, ok := plainText(v); ok { // it ends where its first digits do
+		n, _ := strconv.ParseInt(leading.FindString(strings.TrimLeft(s, " ")), 10, 64) // or the nearest
+		return n
+	}
 	n, _ := integer(ctx, v)
 	return n
 }
+
+var leading = regexp.MustCompile(`^[+-]?\d+`)
 
 // times multiplies lengths, neither of which is negative, without overflow.
 func times(a, b int64) int64 {

@@ -14,6 +14,14 @@ func init() {
 			doc: "returns the date of a year and a day of the year."},
 		function{name: "maketime", min: 3, max: 3, typ: types.Time, eval: makeTime,
 			doc: "returns the time of hours, minutes and seconds."},
+		function{name: "time", min: 1, max: 1, typ: types.Time, doc: "returns the time of a date or text.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				us, ok := span(ctx, a[0])
+				if !ok {
+					return nil, nil
+				}
+				return timeOf(us), nil
+			}},
 		function{name: "period_add", min: 2, max: 2, typ: types.Int64, eval: periodAdd,
 			doc: "adds months to a period YYMM or YYYYMM."},
 		function{name: "period_diff", min: 2, max: 2, typ: types.Int64, eval: periodDiff,
@@ -24,6 +32,15 @@ func init() {
 			doc: "returns the seconds from the year 0 to a date."},
 		function{name: "to_days", min: 1, max: 1, typ: types.Int64, eval: toDays,
 			doc: "returns the days from the year 0 to a date."},
+		function{name: "datediff", min: 2, max: 2, typ: types.Int64, doc: "returns the days from one date to another.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				to, ok1 := moment(ctx, a[0])
+				from, ok2 := moment(ctx, a[1])
+				if !ok1 || !ok2 {
+					return nil, nil
+				}
+				return days(to) - days(from), nil
+			}},
 		function{name: "curdate", typ: types.Date, eval: curDate, doc: "returns the day of the session's clock."},
 		function{name: "current_date", typ: types.Date, eval: curDate, doc: "returns the day of the session's clock."},
 		function{name: "utc_date", typ: types.Date, eval: utcDate,
@@ -206,6 +223,9 @@ func weekOf(t time.Time, mode int) (year, week int) {
 	first := firstWeek(t.Year(), monday, whole)
 	day := t.YearDay() - 1
 	year = t.Year()
+	if year == 0 && t.Month() > 2 { // which has 365 days in MySQL
+		day--
+	}
 	if day < first {
 		if mode&weekYear == 0 {
 			return year, 0
@@ -215,6 +235,9 @@ func weekOf(t time.Time, mode int) (year, week int) {
 	}
 	if mode&weekYear != 0 {
 		length := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC).YearDay()
+		if year == 0 {
+			length--
+		}
 		if next := length + firstWeek(year+1, monday, whole); day >= next {
 			return year + 1, 1
 		}
@@ -227,6 +250,9 @@ func weekOf(t time.Time, mode int) (year, week int) {
 func firstWeek(year int, monday, whole bool) int {
 	// of January 1st, Sunday being 0
 	weekday := int(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Weekday())
+	if year == 0 {
+		weekday = 0
+	}
 	if monday {
 		weekday = (weekday + 6) % 7
 	}

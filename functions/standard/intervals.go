@@ -8,7 +8,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -32,18 +31,6 @@ func init() {
 				by = expression.NewInterval(args[1], "DAY")
 			}
 			return newShift(ctx, sign, args[0], by), nil
-		})
-	}
-	for name, sign := range map[string]int{"greatest": 1, "least": -1} {
-		wrap(name, func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
-			if t := extremeType(ctx, args); t != nil {
-				return newCall(ctx, &function{name: name, min: 2, max: 256, typeOf: extremeType, doc: "returns the " + name + " of its arguments.",
-					eval: func(ctx *sql.Context, a []any) (any, error) { return extreme(ctx, sign, t, args, a) }}, args), nil
-			}
-			if sign < 0 {
-				return gms.NewLeast(ctx, args...)
-			}
-			return gms.NewGreatest(ctx, args...)
 		})
 	}
 	for name, t := range map[string]func(digits int) sql.Type{
@@ -356,79 +343,4 @@ func (s *shift) String() string { return fmt.Sprintf("%s(%s,%s)", s.FunctionName
 // CollationCoercibility implements sql.CollationCoercible.
 func (s *shift) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
 	return ctx.GetCollation(), 4
-}
-
-// extremeType is the type of GREATEST and LEAST where an argument is a date or time; nil where none
-// is. Dates and times among themselves stay what they are, and others make them texts.
-func extremeType(ctx *sql.Context, args []sql.Expression) sql.Type {
-	var out sql.Type
-	found := false
-	for _, a := range args {
-		if !a.Resolved() {
-			return nil
-		}
-		t := a.Type(ctx)
-		found = found || temporal(t)
-		switch {
-		case t == types.Null || out == nil:
-			out = t
-		case types.IsTime(t) && types.IsTime(out):
-			if !t.Equals(out) {
-				digits := max(t.(sql.DatetimeType).Precision(), out.(sql.DatetimeType).Precision())
-				out = types.MustCreateDatetimeType(sqltypes.Datetime, digits)
-			}
-		case !types.IsTimespan(t) || !types.IsTimespan(out):
-			out = types.LongText
-		}
-	}
-	if !found {
-		return nil
-	}
-	return out
-}
-
-// extreme is GREATEST for a sign of 1, and LEAST for -1. A text beside a date is compared as a date
-// where it can be read as one, and with others as a text.
-func extreme(ctx *sql.Context, sign int, t sql.Type, args []sql.Expression, values []any) (any, error) {
-	compare := types.DatetimeMaxPrecision.Compare
-	read := func(v any) (any, bool) { m, ok := moment(ctx, v); return m, ok }
-	if types.IsTimespan(t) {
-		compare = types.Time.Compare
-		read = func(v any) (any, bool) { us, ok := span(ctx, v); return timeOf(us), ok }
-	}
-	list := make([]any, len(values))
-	inText := types.IsText(t)
-	for i, v := range values {
-		out, ok := read(v)
-		if list[i] = out; !ok || types.IsNumber(args[i].Type(ctx)) || types.IsTimespan(args[i].Type(ctx)) && inText {
-			list = nil
-			break
-		}
-	}
-	if inText {
-		for i, v := range values {
-			s, err := args[i].Type(ctx).SQL(ctx, nil, v)
-			if err != nil {
-				return nil, err
-			}
-			values[i] = s.ToString()
-		}
-	}
-	if list == nil {
-		list, compare = values, types.LongText.Compare
-	}
-	best := 0
-	for i := range list {
-		c, err := compare(ctx, list[i], list[best])
-		if err != nil {
-			return nil, err
-		}
-		if c == sign {
-			best = i
-		}
-	}
-	if inText {
-		return values[best], nil
-	}
-	return list[best], nil
 }

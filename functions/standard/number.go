@@ -2,6 +2,7 @@ package standard
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 )
@@ -222,6 +224,100 @@ func quotient(ctx *sql.Context, x, y *apd.Decimal, scale int32) (any, error) {
 		out.Negative = false
 	}
 	return out, nil
+}
+
+// finite is a DOUBLE: NULL where it is no number, and MySQL's error where it is infinite.
+func finite(x float64, what string) (any, error) {
+	switch {
+	case math.IsNaN(x):
+		return nil, nil
+	case math.IsInf(x, 0):
+		return nil, mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "DOUBLE value is out of range in '%s'", what)
+	}
+	return x, nil
+}
+
+func init() {
+	pow := func(ctx *sql.Context, a []any) (any, error) {
+		x, y := doubleOf(ctx, a[0]), doubleOf(ctx, a[1])
+		return finite(math.Pow(x, y), fmt.Sprintf("pow(%v,%v)", a[0], a[1]))
+	}
+	define(
+		function{name: "pow", min: 2, max: 2, typ: types.Float64, eval: pow, doc: "returns a number to the power of another."},
+		function{name: "power", min: 2, max: 2, typ: types.Float64, eval: pow, doc: "returns a number to the power of another."},
+		function{name: "exp", min: 1, max: 1, typ: types.Float64, doc: "returns e to the power of a number.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				return finite(math.Exp(doubleOf(ctx, a[0])), fmt.Sprintf("exp(%v)", a[0]))
+			}},
+		function{name: "bin", min: 1, max: 1, typ: types.LongText, doc: "writes a whole number in digits of 0 and 1.",
+			eval: func(ctx *sql.Context, a []any) (any, error) {
+				if s, ok := plainText(a[0]); ok {
+					return strconv.FormatUint(uint64(number(ctx, s)), 2), nil
+				}
+				return strconv.FormatUint(bitsOf(ctx, a[0]), 2), nil
+			}},
+		function{name: "format", min: 2, max: 2, typ: types.LongText, eval: format, doc: "writes a number with commas between its thousands."},
+	)
+	wrap("format", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
+		if len(args) < 3 {
+			return nil, nil
+		}
+		return gms.NewFormat(ctx, args...)
+	})
+}
+
+// doubleOf is a value as a DOUBLE: of a text the number that it begins with.
+func doubleOf(ctx *sql.Context, v any) float64 {
+	s, ok := plainText(v)
+	if !ok {
+		x, _ := float(ctx, v) // 0 where it is none
+		return x
+	}
+	x, err := strconv.ParseFloat(strings.TrimSpace(leadingNumber.FindString(s)), 64)
+	if err != nil && !math.IsInf(x, 0) {
+		return 0
+	}
+	return max(min(x, math.MaxFloat64), -math.MaxFloat64)
+}
+
+// format is FORMAT(number, digits).
+func format(ctx *sql.Context, a []any) (any, error) {
+	n, ok := wholeNumber(ctx, a[1])
+	if !ok {
+		return nil, nil
+	}
+	digits := int(max(min(n, maxScale), 0))
+	var text string
+	_, isText := plainText(a[0])
+	_, isFloat := a[0].(float64)
+	_, isShort := a[0].(float32)
+	if d := decimalOf(a[0]); d != nil && !isText && !isFloat {
+		text = rounded(d, digits, apd.RoundHalfUp).Text('f')
+	} else {
+		x := doubleOf(ctx, a[0])
+		if f, ok := a[0].(float32); isShort && ok {
+			x = float64(f)
+		}
+		if by := math.Pow10(digits); math.Abs(x)*by < 1<<52 {
+			x = math.RoundToEven(x*by) / by
+		}
+		text = strconv.FormatFloat(x, 'f', digits, 64)
+		if math.Abs(x) >= 1<<53 { // no more digits than tell it from its neighbours
+			text = rounded(decimalOf(x), digits, apd.RoundHalfUp).Text('f')
+		}
+	}
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return sign + whole, nil
 }
 
 // leadingNumber is what of a text is read as a number.

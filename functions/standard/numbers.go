@@ -26,44 +26,134 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 		}
 		return true
 	})
-	n, united, err := transform.NodeWithOpaque(ctx, n, alikeDates)
-	if err != nil {
-		return n, united, err
-	}
-	n, same, err := transform.NodeExprsWithOpaque(ctx, n, guarded)
-	return n, united && same, err
+	return transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		x, ok := n.(sql.Expressioner)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		list, all := slices.Clone(x.Expressions()), transform.SameTree
+		for i, e := range list {
+			var same transform.TreeIdentity
+			var err error
+			if list[i], same, err = guardedWhole(ctx, e); err != nil {
+				return n, same, err
+			}
+			all = all && same
+		}
+		if all {
+			return n, all, nil
+		}
+		out, err := x.WithExpressions(ctx, list...)
+		return out, all, err
+	})
 }
 
 // Guarded is an expression as Guard makes those of a tree.
 func Guarded(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
-	e, _, err := transform.Expr(ctx, e, guarded)
+	e, _, err := guardedWhole(ctx, e)
 	return e, err
+}
+
+// guardedWhole is an expression and all below it, which keep the ids of their columns.
+func guardedWhole(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	list, all := slices.Clone(e.Children()), transform.SameTree
+	for i, c := range list {
+		var same transform.TreeIdentity
+		var err error
+		if list[i], same, err = guardedWhole(ctx, c); err != nil {
+			return e, same, err
+		}
+		all = all && same
+	}
+	if !all {
+		if _, ok := e.(sql.Aggregation); ok { // nodes above know an aggregate by its text
+			for i, c := range e.Children() {
+				if text := c.String(); text != list[i].String() {
+					list[i] = &spelledSo{list[i], text}
+				}
+			}
+		}
+		var err error
+		if e, err = withOperands(ctx, e, list); err != nil {
+			return e, all, err
+		}
+	}
+	out, same, err := guarded(ctx, e)
+	return out, all && same, err
 }
 
 // guarded is one expression whose operands are guarded.
 func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
 	same = transform.SameTree
+	if x, err := asTexts(ctx, e); err != nil {
+		return e, same, err
+	} else if x != nil {
+		e, same = x, transform.NewTree
+	}
 	if x, err := operands(ctx, e); err != nil {
 		return e, same, err
 	} else if x != nil {
 		e, same = x, transform.NewTree
+	}
+	if x, err := paths(ctx, e); err != nil {
+		return e, same, err
+	} else if x != nil {
+		e, same = x, transform.NewTree
+	}
+	switch x := e.(type) {
+	case *expression.InTuple:
+		out, err = inTuple(ctx, x)
+	case *plan.InSubquery:
+		out, err = inSubquery(ctx, x)
+	default:
+		out, err = chained(ctx, e)
+	}
+	if out != nil || err != nil {
+		return out, transform.NewTree, err
 	}
 	switch x := e.(type) {
 	case *plan.Subquery:
 		q, same, err := Guard(ctx, x.Query)
 		return x.WithQuery(q), same, err
 	case *gms.RegexpLike:
-		out, err = bounded["regexp_like"].NewInstance(ctx, x.Children())
+		out, err = bounded("regexp_like").NewInstance(ctx, x.Children())
+	case *gms.Substring:
+		out, err = bounded("substring").NewInstance(ctx, x.Children())
+	case *gms.Trim: // of bytes, which go-mysql-server takes for UTF-8
+		if f := trimmed(x); f.isBinary(ctx, x.Children()) {
+			out = newCall(ctx, &function{name: "trim", typeOf: f.typeOf, texts: &f}, x.Children())
+		} else {
+			return e, same, nil
+		}
 	case *expression.Like:
 		like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
 		out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
-	case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked:
+	case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked, *inRows:
 		return e, same, nil
 	default:
 		e, inner, err := check(ctx, e)
 		return e, same && inner, err
 	}
 	return out, transform.NewTree, err
+}
+
+// spelledSo is an expression with the text of another.
+type spelledSo struct {
+	sql.Expression
+	text string
+}
+
+func (s *spelledSo) String() string { return s.text }
+
+// WithChildren implements sql.Expression.
+func (s *spelledSo) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := s.Expression.WithChildren(ctx, children...)
+	return &spelledSo{e, s.text}, err
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (s *spelledSo) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return sql.GetCoercibility(ctx, s.Expression)
 }
 
 // measured are functions that give texts, and read times.
@@ -79,6 +169,7 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 	out, same := slices.Clone(e.Children()), transform.SameTree
 	bound := Untyped(e)
 	choice, chooses := bound.(*expression.Case)
+	_, isIn := bound.(*plan.InSubquery)
 	f, named := e.(sql.FunctionExpression)
 	reads := len(out) > 0 && e.Resolved()
 	switch bound.(type) {
@@ -95,6 +186,8 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 		_, done := x.(*checked)
 		if l, ok := x.(*expression.Literal); ok && tooLongForOne(ctx, l.Value()) == nil {
 			return x // which functions look at before they run
+		} else if _, query := x.(*plan.Subquery); query && isIn {
+			return x
 		} else if t, ok := x.(expression.Tuple); ok {
 			t = slices.Clone(t)
 			for i := range t {

@@ -50,7 +50,7 @@ func parsedType(_ *sql.Context, args []sql.Expression) sql.Type {
 	}
 	format, _ := l.Value().(string)
 	switch p := partsOf(format); {
-	case p == datePart:
+	case p == datePart, p == 0:
 		return types.Date
 	case p&datePart == 0:
 		return types.Time
@@ -105,6 +105,9 @@ func (p *parse) value(parts int) (any, error) {
 		return nil, nil
 	}
 	clock := time.Duration((hour*3600+p.minute*60+p.second)*1e6+p.us) * time.Microsecond
+	if parts == 0 { // a date without any number
+		return nil, nil
+	}
 	if parts&datePart == 0 {
 		return timeOf(clock.Microseconds()), nil
 	}

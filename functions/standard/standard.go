@@ -9,6 +9,7 @@
 package standard
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type function struct {
 	eval     func(ctx *sql.Context, args []any) (any, error)        // no argument is nil
 	nulls    bool                                                   // eval takes NULL, too
 	unseen   bool                                                   // it is no part of an expression's text
+	texts    *textual                                               // in eval's place
 }
 
 var byName = map[string]*function{}
@@ -45,8 +47,8 @@ func define(list ...function) {
 
 // Function finds a function by its name in lower case.
 func Function(name string) (sql.Function, bool) {
-	if b := bounded[name]; b != nil {
-		return b, true
+	if f := bounded(name); f != nil {
+		return f, true
 	}
 	f, w := byName[name], wrapped[name]
 	if f == nil && w == nil {
@@ -60,6 +62,22 @@ func Function(name string) (sql.Function, bool) {
 		}
 		return f.instance(ctx, args)
 	}}, true
+}
+
+// Names lists the functions here that statements name, in lower case: not those whose length alone
+// is bounded here.
+func Names() []string {
+	var list []string
+	for name := range byName {
+		list = append(list, name)
+	}
+	for name := range wrapped {
+		if byName[name] == nil && !strings.Contains(name, " ") {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // function is the entry as go-mysql-server calls it.
@@ -114,7 +132,15 @@ func (c *call) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		if v == nil && !c.f.nulls {
 			return nil, nil
 		}
+		if d, text := v.(string); text && types.IsTime(a.Type(ctx)) { // of DATE 'text'
+			if m, ok := moment(ctx, d); ok {
+				v = m
+			}
+		}
 		values[i] = v
+	}
+	if c.f.texts != nil {
+		return c.f.texts.call(ctx, c.args, values)
 	}
 	return c.f.eval(ctx, values)
 }
@@ -158,6 +184,9 @@ func (c *call) String() string {
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (c *call) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	if c.f.texts != nil && types.IsText(c.typ) {
+		return c.f.texts.collation(ctx, c.args)
+	}
 	if types.IsText(c.typ) {
 		return ctx.GetCollation(), 4
 	}

@@ -1,19 +1,20 @@
 package standard
 
 import (
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
-	"github.com/dolthub/vitess/go/sqltypes"
+	"github.com/dolthub/vitess/go/mysql"
 )
 
 // Dates and times as operands. MySQL decides by the type what a date is where a number or a text is
@@ -21,149 +22,6 @@ import (
 // TIME 101112. go-mysql-server decides by the value, which does not tell a DATE from a DATETIME.
 
 func temporal(t sql.Type) bool { return types.IsTime(t) || types.IsTimespan(t) }
-
-// as is an expression with another type and value. NULL stays NULL.
-func as(ctx *sql.Context, name string, e sql.Expression, t sql.Type, eval func(ctx *sql.Context, v any) (any, error)) sql.Expression {
-	return newCall(ctx, &function{name: name, min: 1, max: 1, typ: t, unseen: true,
-		eval: func(ctx *sql.Context, a []any) (any, error) { return eval(ctx, a[0]) }}, []sql.Expression{e})
-}
-
-// digitsType is the type of a date or time as a number: whole without a fraction of seconds, else a
-// DECIMAL with the digits of the fraction.
-func digitsType(t sql.Type) (typ sql.Type, precision, scale int) {
-	d, ok := t.(sql.DatetimeType)
-	switch {
-	case !ok:
-		precision, scale = 7, 6
-	case types.IsDateType(t):
-		return types.Int64, 8, 0
-	default:
-		precision, scale = 14, d.Precision()
-	}
-	if scale == 0 {
-		return types.Int64, precision, 0
-	}
-	return types.MustCreateDecimalType(uint8(precision+scale), uint8(scale)), precision + scale, scale
-}
-
-// digitsOf is a date or time of a type as a number with so many digits of a fraction; nil where the
-// value is none.
-func digitsOf(ctx *sql.Context, t sql.Type, v any, scale int) (any, error) {
-	var n, us int64
-	sign := ""
-	if types.IsTimespan(t) {
-		by, ok := span(ctx, v)
-		if !ok {
-			return nil, nil
-		}
-		if by < 0 {
-			sign, by = "-", -by
-		}
-		n, us = by/3600e6*10000+by/60e6%60*100+by/1e6%60, by%1e6
-	} else {
-		m, ok := moment(ctx, v)
-		if !ok {
-			return nil, nil
-		}
-		n = int64(m.Year())*10000 + int64(m.Month())*100 + int64(m.Day())
-		if !types.IsDateType(t) {
-			n = n*1000000 + int64(m.Hour())*10000 + int64(m.Minute())*100 + int64(m.Second())
-		}
-		us = int64(m.Nanosecond() / 1000)
-	}
-	if scale == 0 {
-		if sign != "" {
-			n = -n
-		}
-		return n, nil
-	}
-	d, _, err := apd.NewFromString(fmt.Sprintf("%s%d.%s", sign, n, fmt.Sprintf("%06d", us)[:scale]))
-	return d, err
-}
-
-// inDigits is a date or time as a number.
-func inDigits(ctx *sql.Context, e sql.Expression) sql.Expression {
-	t := e.Type(ctx)
-	typ, _, scale := digitsType(t)
-	return as(ctx, "digits", e, typ, func(ctx *sql.Context, v any) (any, error) { return digitsOf(ctx, t, v, scale) })
-}
-
-// inWholeDigits is inDigits without a fraction, which is cut off.
-func inWholeDigits(ctx *sql.Context, e sql.Expression) sql.Expression {
-	t := e.Type(ctx)
-	return as(ctx, "digits", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return digitsOf(ctx, t, v, 0) })
-}
-
-// inWords is a date or time as a text.
-func inWords(ctx *sql.Context, e sql.Expression) sql.Expression {
-	t := e.Type(ctx)
-	if now, ok := e.(*gms.Now); ok && len(now.Children()) == 1 {
-		if n, constant := constantOf(ctx, now.Children()[0]); constant && n >= 0 && n <= 6 {
-			t = types.MustCreateDatetimeType(sqltypes.Datetime, n)
-		}
-	}
-	return as(ctx, "words", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
-		if s, ok := v.(types.Timespan); ok {
-			return spanText(s.AsMicroseconds()), nil
-		} else if s, ok := v.(string); ok && types.IsTimespan(t) {
-			return s, nil // of CURTIME
-		}
-		if m, ok := v.(time.Time); ok && m.Year() > 0 { // cut, as NOW() has more digits than its type
-			form := "2006-01-02 15:04:05.000000"
-			if d, ok := t.(sql.DatetimeType); types.IsDateType(t) {
-				form = form[:10]
-			} else if ok {
-				form = strings.TrimSuffix(form[:20+d.Precision()], ".")
-			}
-			return m.Format(form), nil
-		}
-		s, err := t.SQL(ctx, nil, v)
-		return s.ToString(), err
-	})
-}
-
-// cast is CAST to DATE, DATETIME or TIME, which are rounded to so many digits of a second.
-func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expression {
-	unit := time.Second
-	for range digits {
-		unit /= 10
-	}
-	if types.IsText(e.Type(ctx)) {
-		e = &checked{Expression: e}
-	}
-	return as(ctx, "cast", e, t, func(ctx *sql.Context, v any) (any, error) {
-		if types.IsTimespan(t) {
-			us, ok := span(ctx, v)
-			if !ok {
-				return nil, nil
-			}
-			return timeOf(time.Duration(us * 1000).Round(unit).Microseconds()), nil
-		}
-		m, ok := moment(ctx, v)
-		if s, timed := v.(types.Timespan); timed {
-			m, ok = todayAt(ctx, s.AsMicroseconds()), true
-		}
-		switch {
-		case !ok:
-			if s, isText := plainText(v); isText && types.IsZeroTimestampStr(strings.TrimSpace(s)) {
-				return types.ZeroTime, nil // which no column takes
-			}
-			return nil, nil
-		case types.IsDateType(t):
-			return m.Truncate(24 * time.Hour), nil
-		}
-		if m = m.Round(unit); m.Year() > 9999 {
-			return nil, nil
-		}
-		return m, nil
-	})
-}
-
-// todayAt is the moment that MySQL reads a TIME as where it wants one.
-func todayAt(ctx *sql.Context, us int64) time.Time {
-	t := ctx.QueryTime()
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Add(time.Duration(us) * time.Microsecond)
-}
 
 // Functions that take numbers, and texts; others take dates and times themselves, or values of any
 // type.
@@ -201,7 +59,21 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	if c, ok := e.(*expression.Convert); ok && e.Resolved() {
 		switch t := c.Type(ctx); {
 		case types.IsTimespan(t), types.IsDatetimeType(t), types.IsDateType(t):
-			return cast(ctx, c.Child, t, castDigits(ctx, c)), nil
+			if member(c.Child.Type(ctx)) {
+				list[0] = inText(ctx, c.Child)
+			}
+			return cast(ctx, list[0], t, castDigits(ctx, c)), nil
+		case types.IsText(t) && is(shownOtherwise):
+			list[0] = inText(ctx, list[0])
+			return withOperands(ctx, e, list)
+		case types.IsFloat(c.Child.Type(ctx)) && types.IsInteger(t): // UNSIGNED has the same bits
+			return as(ctx, "cast", c.Child, t, func(ctx *sql.Context, v any) (any, error) {
+				n := nearestInteger(doubleOf(ctx, v))
+				if t == types.Uint64 {
+					return uint64(n), nil
+				}
+				return n, nil
+			}), nil
 		case !is(temporal), types.IsJSON(t):
 			return nil, nil
 		case types.IsText(t), types.IsBinaryType(t):
@@ -241,7 +113,22 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 		return nil, nil
 	}
-	if !is(temporal) {
+	switch e.(type) {
+	case *expression.Arithmetic, *expression.Div, *expression.IntDiv, *expression.Mod, *expression.UnaryMinus:
+		changed := false
+		for i, c := range list {
+			if s, ok := Untyped(c).(*shift); ok && types.IsTextOnly(s.typ) {
+				list[i], changed = inDouble(ctx, c), true
+			}
+		}
+		if changed {
+			return withOperands(ctx, e, list)
+		}
+	}
+	if !is(func(t sql.Type) bool { return temporal(t) || types.IsEnum(t) || types.IsSet(t) || types.IsBit(t) }) {
+		return nil, nil
+	}
+	if f, ok := e.(sql.FunctionExpression); !is(temporal) && (!ok || !takeTexts[strings.ToLower(f.FunctionName())] && !strings.HasPrefix(f.FunctionName(), "json_")) {
 		return nil, nil
 	}
 	switch e := e.(type) {
@@ -266,8 +153,25 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			list[0] = inDigits(ctx, list[0])
 			return withOperands(ctx, e, list)
 		case takeTexts[name]:
+			for i, c := range list {
+				if t := c.Type(ctx); name != "@:=" && name != "group_concat" && (types.IsEnum(t) || types.IsSet(t)) {
+					list[i] = inText(ctx, c)
+				}
+			}
 			return each(inWords)
 		case strings.HasPrefix(name, "json_"):
+			for i, c := range list {
+				switch t := c.Type(ctx); {
+				case member(t):
+					list[i] = inText(ctx, c)
+				case types.IsBit(t): // bytes of a type of their own
+					n := int(t.(types.BitType).NumberOfBits()+7) / 8
+					list[i] = as(ctx, "words", c, types.LongText, func(ctx *sql.Context, v any) (any, error) {
+						b := binary.BigEndian.AppendUint64(nil, bitsOf(ctx, v))
+						return "base64:type16:" + base64.StdEncoding.EncodeToString(b[8-n:]), nil
+					})
+				}
+			}
 			return each(func(ctx *sql.Context, c sql.Expression) sql.Expression {
 				if types.IsDateType(c.Type(ctx)) { // others have all six digits in JSON
 					return inWords(ctx, c)
@@ -296,7 +200,9 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 func withOperands(ctx *sql.Context, e sql.Expression, list []sql.Expression) (sql.Expression, error) {
 	out, err := e.WithChildren(ctx, list...)
 	if id, ok := e.(sql.IdExpression); ok && err == nil {
-		out = out.(sql.IdExpression).WithId(id.Id()).(sql.Expression)
+		if to, ok := out.(sql.IdExpression); ok && to.Id() != id.Id() {
+			out = to.WithId(id.Id()).(sql.Expression)
+		}
 	}
 	return out, err
 }
@@ -317,10 +223,11 @@ func castDigits(_ *sql.Context, c *expression.Convert) (n int) {
 // none, and reports whether it has changed any. A constant number beside a date is a date where it
 // can be one, else dates are numbers beside numbers.
 func compared(ctx *sql.Context, list []sql.Expression) bool {
-	var dates, times, years, numbers, texts bool
+	var dates, times, years, numbers, texts, open bool // open: a text that is no constant
 	readable := true
 	for _, e := range list {
 		t := e.Type(ctx)
+		open = open || (types.IsText(t) || member(t)) && !isLiteral(e)
 		dates, times, years = dates || types.IsTime(t), times || types.IsTimespan(t), years || types.IsYear(t)
 		if types.IsNumber(t) {
 			numbers = true
@@ -330,33 +237,167 @@ func compared(ctx *sql.Context, list []sql.Expression) bool {
 			}
 			readable = readable && ok
 		}
-		texts = texts || types.IsText(t)
+		texts = texts || types.IsText(t) || member(t)
 	}
-	if !dates && !times || !numbers && !texts {
+	if !dates && !times || !numbers && !texts && !(dates && times) {
 		return false
 	}
 	changed := false
 	for i, e := range list {
 		switch t := e.Type(ctx); {
-		case years && dates && !times: // a year is the number that a date begins with
-			if !types.IsTime(t) {
+		case years && dates && !times: // a year is before all of its days
+			switch {
+			case types.IsTime(t):
+				list[i] = inWords(ctx, e)
+			case types.IsYear(t):
+				list[i] = as(ctx, "words", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
+					s, err := words(ctx, v, types.Year)
+					return s + "-00-00", err
+				})
+			default:
 				continue
 			}
-			list[i] = inWords(ctx, e)
 		case numbers && temporal(t) && (times || !readable):
 			list[i] = inDigits(ctx, e)
 		case dates && types.IsNumber(t) && readable && !times:
 			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6)
+		case dates && !numbers && types.IsTimespan(t): // of today
+			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6)
+		case dates && !numbers && isLiteral(e) && types.IsText(t):
+			if !isNoMoment(ctx, e) {
+				continue
+			}
+			list[i] = noMoment(ctx, e, list)
+		case dates && !numbers && len(list) == 2 && (types.IsText(t) || member(t)) && !isLiteral(e):
+			list[i] = dateText(ctx, e)
 		case dates && !numbers && types.IsText(t) && !isLiteral(e):
-			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6) // NULL where it is none, and no error
-		case times && !dates && !numbers && types.IsText(t):
+			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6) // two texts that are no dates are not equal
+		case times && !dates && !numbers && types.IsText(t) && isLiteral(e) && !open:
 			list[i] = cast(ctx, e, types.Time, 6)
+		case times && !dates && !numbers && open && (types.IsTimespan(t) || member(t)): // which are texts, then
+			list[i] = inWords(ctx, e)
 		default:
 			continue
 		}
 		changed = true
 	}
 	return changed
+}
+
+// isNoMoment reports whether a constant text cannot be read as a date.
+func isNoMoment(ctx *sql.Context, e sql.Expression) bool {
+	s, ok := plainText(e.(*expression.Literal).Value())
+	_, read := moment(ctx, s)
+	return ok && !read && !types.IsZeroTimestampStr(strings.TrimSpace(s))
+}
+
+// noMoment is the error of a constant that is no date and is compared with one.
+func noMoment(ctx *sql.Context, e sql.Expression, list []sql.Expression) sql.Expression {
+	kind := "DATETIME"
+	for _, o := range list {
+		switch t := o.Type(ctx); {
+		case types.IsTimestampType(t):
+			kind = "TIMESTAMP"
+		case types.IsDateType(t):
+			kind = "DATE"
+		}
+	}
+	return as(ctx, "cast", e, types.DatetimeMaxPrecision, func(_ *sql.Context, v any) (any, error) {
+		s, _ := plainText(v)
+		return nil, mysql.NewSQLError(mysql.ERWrongValue, "HY000", "Incorrect %s value: '%s'", kind, s)
+	})
+}
+
+// dateText is a text that is compared with a date: before all dates where it is none.
+func dateText(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if member(e.Type(ctx)) {
+		e = inWords(ctx, e)
+	}
+	return as(ctx, "cast", &checked{Expression: e}, types.DatetimeMaxPrecision, func(ctx *sql.Context, v any) (any, error) {
+		if m, ok := moment(ctx, v); ok {
+			return m, nil
+		}
+		return types.ZeroTime, nil
+	})
+}
+
+// member reports whether values of a type are members of an ENUM or SET.
+func member(t sql.Type) bool { return types.IsEnum(t) || types.IsSet(t) }
+
+// asTexts gives an expression that takes members of an ENUM or SET as texts, or texts as numbers,
+// operands that are so: comparisons with texts, MAX and MIN, and sums. It returns nil where there
+// is nothing to change.
+func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	if len(e.Children()) == 0 || !e.Resolved() {
+		return nil, nil
+	}
+	list, changed := slices.Clone(e.Children()), false
+	each := func(from int, is func(sql.Type) bool, of func(*sql.Context, sql.Expression) sql.Expression) {
+		for i := from; i < len(list); i++ {
+			c := list[i]
+			if d, ok := c.(*expression.DistinctExpression); ok && is(d.Child.Type(ctx)) {
+				list[i], changed = expression.NewDistinctExpression(of(ctx, d.Child)), true
+			} else if !ok && is(c.Type(ctx)) {
+				list[i], changed = of(ctx, c), true
+			}
+		}
+	}
+	name, from := "", 0
+	switch e := e.(type) {
+	case *gms.If:
+		if types.IsTextOnly(list[0].Type(ctx)) { // true where the number that it begins with is not 0
+			list[0], changed = inDouble(ctx, list[0]), true
+		}
+	case *expression.And, *expression.Or, *expression.Xor, *expression.Not, *expression.IsTrue:
+		each(0, types.IsTextOnly, inDouble)
+	case *Over:
+		name, from = e.Name, len(list)-len(e.Args())
+	case sql.Aggregation:
+		name = strings.ToLower(e.(sql.FunctionExpression).FunctionName())
+	case expression.Comparer, *expression.Between:
+		rows := slices.ContainsFunc(list, func(c sql.Expression) bool { _, row := c.(expression.Tuple); return row })
+		is := func(test func(sql.Type) bool) bool {
+			return !rows && slices.ContainsFunc(list, func(c sql.Expression) bool { return test(c.Type(ctx)) })
+		}
+		wordy := func(t sql.Type) bool { return isBytes(t) || member(t) }
+		switch {
+		case is(member) && is(types.IsText) && !is(types.IsNumber) && !is(temporal):
+			each(0, member, inWords)
+			if is(isBytes) {
+				each(0, types.IsTextOnly, inBytes)
+			}
+		case !is(temporal) && (is(wordy) && is(types.IsNumber) || is(types.IsDecimal) && (is(types.IsFloat) || is(types.IsText))):
+			each(0, func(t sql.Type) bool { return wordy(t) || types.IsDecimal(t) }, inDouble)
+		case !is(temporal) && is(types.IsDecimal): // go-mysql-server compares by the digits of one of them
+			widest := types.MustCreateDecimalType(maxDigits, maxScale)
+			each(0, func(t sql.Type) bool { return types.IsDecimal(t) && !t.Equals(widest) }, func(ctx *sql.Context, e sql.Expression) sql.Expression {
+				return as(ctx, "number", e, widest, func(_ *sql.Context, v any) (any, error) { return v, nil })
+			})
+		}
+	}
+	_, counts := e.(*aggregation.CountDistinct)
+	switch {
+	case counts: // go-mysql-server takes bytes for UTF-8
+		each(from, isBytes, func(ctx *sql.Context, e sql.Expression) sql.Expression {
+			t := e.Type(ctx)
+			return as(ctx, "characters", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
+				s, err := words(ctx, v, t)
+				return characters(s), err
+			})
+		})
+	case name == "max" || name == "min":
+		each(from, member, inWords)
+	case strings.HasPrefix(name, "bit") && takeNumbers[name]:
+		each(from, types.IsDecimal, func(ctx *sql.Context, e sql.Expression) sql.Expression { // negative ones have bits, too
+			return as(ctx, "number", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return int64(bitsOf(ctx, v)), nil })
+		})
+	case takeNumbers[name]:
+		each(from, types.IsTextOnly, inDouble)
+	}
+	if !changed {
+		return nil, nil
+	}
+	return withOperands(ctx, e, list)
 }
 
 func isLiteral(e sql.Expression) bool { _, ok := e.(*expression.Literal); return ok }
@@ -424,52 +465,3 @@ var extract = &function{name: "extract", min: 2, max: 2, typ: types.Int64, doc: 
 		}
 		return sign * n, nil
 	}}
-
-// alikeDates gives columns of a UNION that are a DATE on the one side and a DATETIME on the other
-// one form: go-mysql-server makes both of them texts.
-func alikeDates(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	u, ok := n.(*plan.SetOp)
-	if !ok {
-		return n, transform.SameTree, nil
-	}
-	l, isL := u.Left().(*plan.Project)
-	r, isR := u.Right().(*plan.Project)
-	if !isL || !isR || len(l.Projections) != len(r.Projections) {
-		return n, transform.SameTree, nil
-	}
-	sides := [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
-	same := transform.SameTree
-	for i := range sides[0] {
-		var values [2]sql.Expression
-		for k := range sides {
-			transform.InspectExpr(ctx, sides[k][i], func(ctx *sql.Context, e sql.Expression) bool {
-				if c, ok := e.(*expression.Convert); ok && types.IsText(c.Type(ctx)) && types.IsTime(c.Child.Type(ctx)) && values[k] == nil {
-					values[k] = c.Child
-				}
-				return false
-			})
-		}
-		if values[0] == nil || values[1] == nil {
-			continue
-		}
-		t := extremeType(ctx, values[:]).(sql.DatetimeType)
-		for k := range sides {
-			x, identity, err := transform.Expr(ctx, sides[k][i], func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-				if c, ok := e.(*expression.Convert); ok && c.Child == values[k] {
-					e, err := c.WithChildren(ctx, cast(ctx, c.Child, t, t.Precision()))
-					return e, transform.NewTree, err
-				}
-				return e, transform.SameTree, nil
-			})
-			if err != nil {
-				return n, same, err
-			}
-			sides[k][i], same = x, same && identity
-		}
-	}
-	if same {
-		return n, same, nil
-	}
-	out, err := u.WithChildren(ctx, plan.NewProject(ctx, sides[0], l.Child), plan.NewProject(ctx, sides[1], r.Child))
-	return out, transform.NewTree, err
-}

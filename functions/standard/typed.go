@@ -2,7 +2,9 @@ package standard
 
 import (
 	"math"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -14,21 +16,31 @@ import (
 
 // Untyped returns the expression as it was bound behind one of Types'.
 func Untyped(e sql.Expression) sql.Expression {
-	if t, ok := e.(*typed); ok {
+	switch t := e.(type) {
+	case *typed:
 		return t.Expression
+	case *retyped:
+		return t.Expression
+	case *collatedColumn:
+		return Untyped(t.Child)
 	}
 	return e
 }
 
-// compares reports whether an expression compares its operands, by all of their digits.
+// compares reports whether an expression compares its operands, by all of their digits, or reads
+// them so.
 func compares(e sql.Expression) bool {
 	switch e.(type) {
 	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
 		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple:
 		return true
 	}
-	return false
+	f, ok := e.(sql.FunctionExpression)
+	return ok && real[strings.ToLower(f.FunctionName())]
 }
+
+// real are the functions of DOUBLEs, which read numbers by all of their digits, too.
+var real = set("acos asin atan atan2 cos cot degrees exp ln log log10 log2 pow power radians sin sqrt tan")
 
 // unrounded makes operands, and members of tuples among them, those of a comparison, and reports
 // whether there are any.
@@ -51,9 +63,47 @@ func unrounded(operands []sql.Expression) (any bool) {
 	return any
 }
 
+// years makes constants of one or two digits that are compared with a column of years what the
+// column would hold, and reports whether there are any.
+func years(ctx *sql.Context, operands []sql.Expression) (any bool) {
+	list := operands
+	if len(operands) == 2 {
+		if t, ok := operands[1].(expression.Tuple); ok {
+			list = append([]sql.Expression{operands[0]}, t...)
+		}
+	}
+	column := false
+	for _, o := range list {
+		f, ok := o.(*expression.GetField)
+		if column = column || ok && types.IsYear(f.Type(ctx)); !ok && !isLiteral(o) {
+			return false
+		}
+	}
+	for i, o := range list {
+		l, ok := o.(*expression.Literal)
+		if !ok || !column || l.Value() == nil {
+			continue
+		}
+		s, isText := plainText(l.Value())
+		n, number := integer(ctx, l.Value())
+		if d := decimalOf(l.Value()); !number || n < 0 || n > 99 || n == 0 && !isText || isText && len(s) > 2 || d == nil || d.Exponent < 0 {
+			continue
+		}
+		list[i], any = expression.NewLiteral(year4(n), types.Int64), true
+	}
+	if any && len(list) != len(operands) {
+		operands[0], operands[1] = list[0], expression.Tuple(list[1:])
+	} else if any && len(operands) == 2 {
+		if _, ok := operands[1].(expression.Tuple); ok {
+			operands[1] = expression.Tuple(list[1:])
+		}
+	}
+	return any
+}
+
 // typed is an expression of exact numbers with the type and the values that MySQL gives it.
 type typed struct {
-	sql.Expression
+	shadow
 	typ    sql.Type
 	number Number
 	// eval is what the expression is of its operands, of which none is nil, before it is rounded to
@@ -81,19 +131,22 @@ func (t *typed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.
 	return e, nil
 }
 
+// shadow is an expression under another one's names.
+type shadow struct{ sql.Expression }
+
 // DebugString implements sql.DebugStringer.
-func (t *typed) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, t.Expression) }
+func (s shadow) DebugString(ctx *sql.Context) string { return sql.DebugString(ctx, s.Expression) }
 
 // FunctionName implements sql.FunctionExpression.
-func (t *typed) FunctionName() string {
-	if f, ok := t.Expression.(sql.FunctionExpression); ok {
+func (s shadow) FunctionName() string {
+	if f, ok := s.Expression.(sql.FunctionExpression); ok {
 		return f.FunctionName()
 	}
 	return ""
 }
 
 // Description implements sql.FunctionExpression.
-func (t *typed) Description() string { return "" }
+func (shadow) Description() string { return "" }
 
 // CollationCoercibility implements sql.CollationCoercible.
 func (t *typed) CollationCoercibility(*sql.Context) (collation sql.CollationID, coercibility byte) {
@@ -246,27 +299,13 @@ func decimalOf(v any) *apd.Decimal {
 			return apd.New(1, 0)
 		}
 		return apd.New(0, 0)
-	case int:
-		return apd.New(int64(n), 0)
-	case int8:
-		return apd.New(int64(n), 0)
-	case int16:
-		return apd.New(int64(n), 0)
-	case int32:
-		return apd.New(int64(n), 0)
 	case int64:
 		return apd.New(n, 0)
-	case uint:
-		return decimalOf(uint64(n))
-	case uint8:
-		return apd.New(int64(n), 0)
-	case uint16:
-		return apd.New(int64(n), 0)
-	case uint32:
-		return apd.New(int64(n), 0)
-	case uint64:
+	case int, int8, int16, int32:
+		return apd.New(reflect.ValueOf(n).Int(), 0)
+	case uint, uint8, uint16, uint32, uint64:
 		d := new(apd.Decimal)
-		d.Coeff.SetUint64(n)
+		d.Coeff.SetUint64(reflect.ValueOf(n).Uint())
 		return d
 	case float64: // of what go-mysql-server computes in floating point
 		return decimalOf(strconv.FormatFloat(n, 'g', -1, 64))
@@ -281,7 +320,7 @@ func decimalOf(v any) *apd.Decimal {
 // typedOf returns the expression of ours that takes a bound one's place; nil where that of
 // go-mysql-server serves.
 func typedOf(ctx *sql.Context, e sql.Expression) *typed {
-	out := &typed{Expression: e}
+	out := &typed{shadow: shadow{e}}
 	ok := false
 	switch x := e.(type) {
 	case *expression.Arithmetic, *expression.Div, *expression.IntDiv, *expression.Mod:
@@ -296,6 +335,11 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 		if isL && isR {
 			out.number, ok = Combined(b.Operator(), l, r)
 			out.eval = operators[b.Operator()]
+		} else if _, div := x.(*expression.IntDiv); div && inexact(ctx, b.Left()) && inexact(ctx, b.Right()) {
+			out.number, ok = Number{Precision: 20, Unsigned: isL && l.Unsigned || isR && r.Unsigned}, true
+			out.eval = func(ctx *sql.Context, a []any) (any, error) {
+				return quotient(ctx, nearestDecimal(ctx, a[0]), nearestDecimal(ctx, a[1]), 0)
+			}
 		}
 	case *expression.UnaryMinus:
 		if _, constant := x.Child.(*expression.Literal); constant && !types.IsDecimal(x.Child.Type(ctx)) {
@@ -344,6 +388,17 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 		if _, constant := x.Child.(*expression.Literal); constant && types.IsBinaryType(x.Child.Type(ctx)) {
 			return nil // X'20' is a number
 		}
+		if t := x.Type(ctx); t == types.Uint64 || t == types.Int64 {
+			n, isExact := NumberOf(ctx, x.Child)
+			if !isExact || !n.Decimal {
+				return nil
+			}
+			out.number = Number{Precision: 20, Unsigned: t == types.Uint64}
+			out.typ, out.eval = t, func(_ *sql.Context, a []any) (any, error) {
+				return nearestWhole(decimalOf(a[0]), t == types.Uint64), nil
+			}
+			return out
+		}
 		if out.number, ok = CastDecimal(ctx, x); !ok || types.IsTime(x.Child.Type(ctx)) || types.IsTimespan(x.Child.Type(ctx)) {
 			return nil
 		}
@@ -354,6 +409,36 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 	}
 	out.typ = out.number.Type()
 	return out
+}
+
+// inexact reports whether DIV reads an operand as a DECIMAL: numbers and texts.
+func inexact(ctx *sql.Context, e sql.Expression) bool {
+	t := e.Type(ctx)
+	_, exact := NumberOf(ctx, e)
+	return exact || types.IsFloat(t) || types.IsText(t) && !types.IsBinaryType(t)
+}
+
+// nearestDecimal is a number, or what a text begins with, as a DECIMAL.
+func nearestDecimal(ctx *sql.Context, v any) *apd.Decimal {
+	if d, ok := v.(*apd.Decimal); ok {
+		return d
+	}
+	return decimalOf(doubleOf(ctx, v))
+}
+
+// nearestWhole rounds a number to one of 64 bits, the nearest where it is beyond them.
+func nearestWhole(d *apd.Decimal, unsigned bool) any {
+	w := rounded(d, 0, apd.RoundHalfUp)
+	least, most := apd.New(math.MinInt64, 0), decimalOf(uint64(math.MaxInt64))
+	if unsigned {
+		least, most = apd.New(0, 0), decimalOf(uint64(math.MaxUint64))
+	}
+	if w.Cmp(least) < 0 {
+		return least
+	} else if w.Cmp(most) > 0 {
+		return most
+	}
+	return w
 }
 
 // whole is CEIL or FLOOR.

@@ -1,11 +1,9 @@
 package standard
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 )
@@ -28,7 +26,7 @@ func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeI
 	t := &typer{ctx: ctx, wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
 	all := transform.SameTree
 	for range 2 {
-		t.queries, t.read, t.late = map[sql.Node]sql.Node{}, map[sql.ColumnId]sql.Type{}, false
+		t.queries, t.read, t.unions, t.late = map[sql.Node]sql.Node{}, map[sql.ColumnId]sql.Type{}, map[sql.ColumnId]sql.Type{}, false
 		out, same, err := t.node(n)
 		if err != nil {
 			return n, transform.SameTree, err
@@ -58,6 +56,7 @@ type typer struct {
 	ctx     *sql.Context
 	wrap    bool
 	columns map[sql.ColumnId]sql.Type // of derived columns
+	unions  map[sql.ColumnId]sql.Type // of columns of a UNION, which has the ids of its left side
 	queries map[sql.Node]sql.Node     // of common table expressions: one node for all uses
 	read    map[sql.ColumnId]sql.Type // of columns as they were read
 	late    bool                      // one was read before its type was known, with another
@@ -142,66 +141,6 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return n, same, nil
 }
 
-// united gives the columns of a UNION of exact numbers the type that holds both sides'. The binder
-// casts them to a DECIMAL of no certain digits, in projections on top of the sides.
-func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) {
-	l, isL := u.Left().(*plan.Project)
-	r, isR := u.Right().(*plan.Project)
-	if !isL || !isR || len(l.Projections) != len(r.Projections) {
-		return u, transform.SameTree, nil
-	}
-	same, sides := transform.SameTree, [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
-	for i := range l.Projections {
-		x, castX := merged(l.Projections[i])
-		y, castY := merged(r.Projections[i])
-		if x == nil || y == nil || !castX && !castY {
-			continue
-		}
-		n := Number{Precision: maxDigits, Scale: maxScale}
-		if a, ok := NumberOf(t.ctx, x); ok {
-			if b, ok := NumberOf(t.ctx, y); ok {
-				n.Scale = max(a.Scale, b.Scale)
-				n.Precision = max(a.Precision-a.Scale, b.Precision-b.Scale) + n.Scale
-				n = n.fit()
-			}
-		}
-		same = transform.NewTree
-		for k, c := range [2]sql.Expression{x, y} {
-			e := sql.Expression(expression.NewConvertWithLengthAndScale(c, "decimal", n.Precision, n.Scale))
-			if w := typedOf(t.ctx, e); w != nil && t.wrap {
-				e = w
-			}
-			a, err := sides[k][i].WithChildren(t.ctx, e)
-			if err != nil {
-				return u, same, err
-			}
-			sides[k][i] = a
-		}
-	}
-	if same {
-		return u, same, nil
-	}
-	out, err := u.WithChildren(t.ctx, plan.NewProject(t.ctx, sides[0], l.Child), plan.NewProject(t.ctx, sides[1], r.Child))
-	return out, transform.NewTree, err
-}
-
-// merged returns a column of one side of a UNION, without the cast to DECIMAL that the binder may
-// have put around it; nil of other expressions.
-func merged(e sql.Expression) (column sql.Expression, cast bool) {
-	a, ok := e.(*expression.Alias)
-	if !ok {
-		return nil, false
-	}
-	column = Untyped(a.Child)
-	if c, ok := column.(*expression.Convert); ok && strings.HasSuffix(c.String(), ", decimal)") {
-		column, cast = c.Child, true
-	}
-	if f, ok := column.(*expression.GetField); !ok || f.Name() != a.Name() {
-		return nil, false
-	}
-	return column, cast
-}
-
 func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {
 	same := transform.SameTree
 	out := append([]sql.Expression(nil), exprs...)
@@ -220,7 +159,10 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 	case nil, *sql.ColumnDefaultValue, *expression.Literal:
 		return e, transform.SameTree, nil
 	case *expression.GetField:
-		typ, ok := t.columns[e.Id()]
+		typ, ok := t.unions[e.Id()]
+		if !ok {
+			typ, ok = t.columns[e.Id()]
+		}
 		if t.read != nil && !ok {
 			t.read[e.Id()] = e.Type(t.ctx)
 		}
@@ -235,7 +177,7 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 			return e, transform.SameTree, err
 		}
 		return e.WithQuery(q), transform.NewTree, nil
-	case *typed:
+	case *typed, *retyped:
 		children, same, err := t.list(e.Children())
 		if err != nil || same {
 			return e, transform.SameTree, err
@@ -247,19 +189,28 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 	if err != nil {
 		return e, transform.SameTree, err
 	}
-	if compares(e) && unrounded(children) {
+	if compares(e) && (unrounded(children) || t.wrap && t.read != nil && years(t.ctx, children)) {
 		same = transform.NewTree
 	}
 	if !same {
-		if e, err = e.WithChildren(t.ctx, children...); err != nil {
+		if e, err = withOperands(t.ctx, e, children); err != nil {
 			return e, same, err
 		}
 	}
-	if a, ok := e.(*exact); ok && !bool(same) {
-		return a.again(t.ctx), transform.NewTree, nil
+	if a, ok := e.(*summary); ok && !bool(same) {
+		if now, exact := a.again(t.ctx); exact {
+			return now, transform.NewTree, nil
+		}
+	}
+	if s, ok := e.(*gms.Substring); ok {
+		x, err := bounded("substring").NewInstance(t.ctx, s.Children())
+		return x, transform.NewTree, err
 	}
 	if x := typedOf(t.ctx, e); x != nil && t.wrap {
 		return x, transform.NewTree, nil
+	}
+	if x, err := retypedOf(t.ctx, e); x != nil && t.wrap || err != nil {
+		return x, transform.NewTree, err
 	}
 	return e, same, nil
 }

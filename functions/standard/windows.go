@@ -1,6 +1,8 @@
 package standard
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -37,6 +39,9 @@ var overs = map[string][2]int{
 	"row_number": {}, "rank": {}, "dense_rank": {}, "percent_rank": {}, "cume_dist": {}, "ntile": {1, 1},
 	"lag": {1, 3}, "lead": {1, 3}, "first_value": {1, 1}, "last_value": {1, 1}, "nth_value": {2, 2},
 }
+
+// OnlyOver lists the functions that have a value with an OVER clause only, in lower case.
+func OnlyOver() []string { return slices.Sorted(maps.Keys(overs)) }
 
 func init() {
 	base := planbuilder.IsWindowFunc
@@ -215,7 +220,7 @@ func (o *Over) String() string {
 // CollationCoercibility implements sql.CollationCoercible.
 func (o *Over) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
 	if list := o.Args(); len(list) > 0 && types.IsText(o.Type(ctx)) {
-		return sql.GetCoercibility(ctx, list[0])
+		return collationOf(ctx, list[0])
 	}
 	return sql.Collation_binary, 5
 }

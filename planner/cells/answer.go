@@ -157,8 +157,8 @@ func (m *match) unions() ([]*group, error) {
 		if !holds || g == nil {
 			continue
 		}
-		g.cells = append(g.cells, row[:dims])
-		for i, x := range numbers {
+		g.cells = append(g.cells, numbers.shown)
+		for i, x := range numbers.measures {
 			g.sums[i].fit += x.fit
 			g.sums[i].raw += x.raw
 		}
@@ -226,8 +226,14 @@ func (m *match) groups() ([]*group, map[string]*group) {
 	return list, known
 }
 
-// released reads the view: the numbers of each cell, by the values of its dimensions.
-func (m *match) released() (map[string][]number, error) {
+// released is a cell of a view.
+type released struct {
+	shown    sql.Row // the values of its dimensions
+	measures []number
+}
+
+// released reads the view: the cells by the values of the keys that its dimensions show.
+func (m *match) released() (map[string]released, error) {
 	var columns []string
 	var schema sql.Schema
 	for i, name := range m.d.Dimensions {
@@ -243,7 +249,7 @@ func (m *match) released() (map[string][]number, error) {
 		return nil, err
 	}
 	dims := len(m.d.Dimensions)
-	out := make(map[string][]number, len(rows))
+	out := make(map[string]released, len(rows))
 	for _, row := range rows {
 		numbers := make([]number, len(m.d.Measures))
 		for i := range numbers {
@@ -254,7 +260,11 @@ func (m *match) released() (map[string][]number, error) {
 			}
 			numbers[i] = number{fit: fit, raw: raw}
 		}
-		out[keys.RowName(row[:dims])] = numbers
+		by := slices.Clone(row[:dims])
+		for i, v := range by {
+			by[i] = m.d.Keys[i].Of(v)
+		}
+		out[keys.RowName(by)] = released{row[:dims], numbers}
 	}
 	return out, nil
 }

@@ -307,9 +307,13 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 	r.OneGroup, r.Other = d.OneGroup, d.Other
 	r.Written = d.Written
 	for _, k := range d.Keys {
-		key := plan.Key{Name: k.Name, Type: k.Type, Decode: decode(k.Type)}
+		of := decode(k.Type)
+		key := plan.Key{Name: k.Name, Type: k.Type, Decode: func(v any) (any, error) {
+			v, err := of(v)
+			return k.Image.Show(v), err
+		}}
 		if d.Public {
-			key.Domain, key.From = k.Image.Values, k.Image.From
+			key.Domain, key.From = k.Image.Shown(), k.Image.From
 		}
 		r.Keys = append(r.Keys, key)
 	}

@@ -24,9 +24,9 @@ const (
 // doubleStep is the step of a DOUBLE without declared bounds: 2^-20, so |x| <= 2^30 at 50 bits.
 const doubleStep = 1.0 / (1 << 20)
 
-// wideScale is the number of decimals of a quotient whose type has too many digits before the point
-// for any, as x / 1000 of an INT has 20: they say nothing of its values. These are clamped at
-// 1.1e13 for that; with no decimals, quotients under 1/2 would be 0.
+// wideScale is the number of decimals of a number without bounds whose type has too many digits
+// before the point for more: 20 of a BIGINT and a DECIMAL say nothing of the values of a + b. These
+// are clamped at 1.1e13 for that; with no decimals, numbers under 1/2 would be 0, as of x / 1000.
 const wideScale = 2
 
 // Grid is the public lattice of one argument, with its declared bounds in steps.
@@ -40,8 +40,8 @@ type Bounds struct{ Lo, Hi float64 }
 
 // Of chooses the grid from public facts: the argument's type, its declared bounds, and the
 // number of bits that an index may have. Integers have step 1, decimals 10^-scale, doubles a power
-// of two; the step grows where the bounds or the type's range need more bits, of quotients
-// without bounds up to 10^-wideScale where even whole numbers of the type need more.
+// of two; the step grows where the bounds or the type's range need more bits, without bounds up to
+// 10^-wideScale.
 func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 	limit := int64(1) << bits
 	g := Grid{Grid: estimator.Grid{Step: 1, Lo: -limit, Hi: limit}}
@@ -52,12 +52,13 @@ func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 			g.Lo, g.Hi = 0, 1
 		}
 	case lower.Decimal:
-		g.Decimal, g.Scale = true, t.Scale
-		for g.Scale > 0 && digits(t.Precision-t.Scale+g.Scale) > float64(limit) && !fits(b, g.Scale, limit) {
-			g.Scale--
+		least := 0
+		if b == nil {
+			least = min(t.Scale, wideScale)
 		}
-		if b == nil && t.Quotient && digits(t.Precision-t.Scale) > 1<<ValueBits {
-			g.Scale = min(t.Scale, wideScale)
+		g.Decimal, g.Scale = true, t.Scale
+		for g.Scale > least && digits(t.Precision-t.Scale+g.Scale) > float64(limit) && !fits(b, g.Scale, limit) {
+			g.Scale--
 		}
 		g.Step = math.Pow10(-g.Scale)
 	case lower.Double:

@@ -179,6 +179,16 @@ func (s *Finder) days(k *facts, e sql.Expression) (*Image, error) {
 	return im, nil
 }
 
+// typeOf is the type of the values of an expression, x in the store. What MySQL computes as a
+// BIGINT UNSIGNED may be below 0: an error would tell of a row.
+func (s *Finder) typeOf(e sql.Expression, x lower.Expr) sql.Type {
+	t := standard.TypeOf(s.ctx, e)
+	if t == types.Uint64 && x.Type.Kind == lower.Int {
+		return types.Int64
+	}
+	return t
+}
+
 // Of finds the image of every grouping expression.
 func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 	keys, known := make([]Key, len(exprs)), s.factsOf(r)
@@ -188,7 +198,11 @@ func (s *Finder) Of(r *rel.Relation, exprs []sql.Expression) ([]Key, error) {
 		if err := s.Writer.NoSubquery(e); err != nil {
 			return nil, err
 		}
-		if x, err := lower.Lower(s.ctx, e, new(lower.Binder), r.Resolve); err == nil && x.Type.Members == "" && (types.IsEnum(k.Type) || types.IsSet(k.Type)) {
+		x, err := lower.Lower(s.ctx, e, new(lower.Binder), r.Resolve)
+		if err == nil {
+			k.Type = s.typeOf(e, x)
+		}
+		if err == nil && x.Type.Members == "" && (types.IsEnum(k.Type) || types.IsSet(k.Type)) {
 			return nil, rule.Deny(rule.Argument, refuse.Shape, "Apply the function to CAST(… AS CHAR).", "The group key %s is a text, and has the type of the ENUM or SET that it is made of.", e)
 		}
 		if o := r.Origin(s.ctx, e); o != nil {

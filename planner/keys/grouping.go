@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
 	"scrim/catalog"
+	"scrim/functions/standard"
 	"scrim/planner/canon"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -23,6 +24,15 @@ type Key struct {
 	Type  sql.Type
 	Name  string
 	Image *Image // nil: the key is selected privately
+}
+
+// Of is the key of a shown value.
+func (k *Key) Of(v any) any {
+	w, ok := k.Expr.(*standard.Weighed)
+	if s, text := v.(string); ok && text {
+		return w.Of(s)
+	}
+	return v
 }
 
 // Grouping is what a GROUP BY groups by.
@@ -123,9 +133,9 @@ func (g *Grouping) Exprs() []sql.Expression {
 	return out
 }
 
-// Value is the value of key k in the combination of public keys of the given number, in the order
-// in which GROUP BY names them.
-func (g *Grouping) Value(at, k int) any { return g.Keys[k].Image.Values[g.place(at, k)] }
+// Value is the shown value of key k in the combination of public keys of the given number, in the
+// order in which GROUP BY names them.
+func (g *Grouping) Value(at, k int) any { return g.Keys[k].Image.Shown()[g.place(at, k)] }
 
 // Places are the indexes of the keys, in the order of Keys, in the combination of public keys of
 // the given number, in the order in which GROUP BY names them.
@@ -215,6 +225,7 @@ const MaxPublic = 100000
 // is.
 type Image struct {
 	Values   []any
+	labels   []any          // of keys of texts: a text that each is of, as Shown says; nil of others
 	From     string         // where they come from, for EXPLAIN
 	found    bool           // by the planner alone: no domain of it is declared
 	constant bool           // without columns
@@ -239,7 +250,11 @@ func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
 }
 
 func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
-	sp, exprs, err := s.spaceOf(k, []sql.Expression{e})
+	of := []sql.Expression{e}
+	if text := standard.Unkeyed(e); text != e {
+		of = append(of, text)
+	}
+	sp, exprs, err := s.spaceOf(k, of)
 	if err != nil || sp == nil {
 		return nil, err
 	}
@@ -259,11 +274,28 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	if len(rows) > limit {
 		return nil, nil
 	}
-	for i, row := range rows {
-		im.Values = append(im.Values, row[0])
-		im.index[RowName(row)] = i
+	for _, row := range rows {
+		at, known := im.index[RowName(row[:1])]
+		if !known {
+			im.index[RowName(row[:1])] = len(im.Values)
+			im.Values, im.labels = append(im.Values, row[0]), append(im.labels, row[len(row)-1])
+		} else if im.labels[at] != row[1] {
+			im.labels[at] = row[0]
+		}
+	}
+	if len(of) == 1 {
+		im.labels = nil
 	}
 	return im, nil
+}
+
+// Shown are the values as answers have them: of a key that stands for texts the public one among
+// them, as a domain spells it, or the key where there are several.
+func (im *Image) Shown() []any {
+	if im.labels == nil {
+		return im.Values
+	}
+	return im.labels
 }
 
 // source tells where the values of a space come from, for EXPLAIN, whether the planner found some
@@ -284,14 +316,27 @@ func (sp *space) source() (from string, found bool, limit int) {
 	return from, found, limit
 }
 
+// Show is a value as answers have it, one that the image does not have as it is.
+func (im *Image) Show(v any) any {
+	if im != nil {
+		if at, ok := im.index[RowName(sql.Row{v})]; ok {
+			return im.Shown()[at]
+		}
+	}
+	return v
+}
+
 // only is the image with the values of some places, in their order.
 func (im *Image) only(kept func(i int) bool) *Image {
 	out := *im
-	out.Values, out.index = nil, map[string]int{}
+	out.Values, out.labels, out.index = nil, nil, map[string]int{}
 	for i, v := range im.Values {
 		if kept(i) {
 			out.index[RowName(sql.Row{v})] = len(out.Values)
 			out.Values = append(out.Values, v)
+			if im.labels != nil {
+				out.labels = append(out.labels, im.labels[i])
+			}
 		}
 	}
 	return &out

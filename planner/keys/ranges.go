@@ -281,9 +281,10 @@ func (sp *space) ladder(e sql.Expression) (sql.Expression, bool) {
 	if err != nil {
 		return nil, false
 	}
-	v := &variable{from: from, found: len(b.Domains) == 0, columns: []virtual{sp.virtual(e.Type(sp.f.ctx), y.Type)}}
+	t := sp.f.typeOf(e, y)
+	v := &variable{from: from, found: len(b.Domains) == 0, columns: []virtual{sp.virtual(t, y.Type)}}
 	for n := first; n <= last; n++ {
-		value, _, err := e.Type(sp.f.ctx).Convert(sp.f.ctx, n)
+		value, _, err := t.Convert(sp.f.ctx, n)
 		if err != nil {
 			return nil, false
 		}

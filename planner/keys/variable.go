@@ -144,7 +144,7 @@ func (s *Finder) storeTable(vars []*variable, exprs []sql.Expression, conds [][]
 		if err != nil {
 			return nil, false, rule.By(rule.Expression, err)
 		}
-		schema = append(schema, &sql.Column{Name: "k" + strconv.Itoa(len(items)), Type: standard.TypeOf(s.ctx, e), Nullable: true})
+		schema = append(schema, &sql.Column{Name: "k" + strconv.Itoa(len(items)), Type: s.typeOf(e, x), Nullable: true})
 		items = append(items, x.SQL+" AS k"+strconv.Itoa(len(items)))
 	}
 	holds := "CAST(1 AS BIGINT)"

@@ -34,7 +34,29 @@ func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
 	if x.Type.Kind == Null || y.Type.Kind == Null {
 		return null(), nil
 	}
-	return l.unroundedArithmetic(op, l.toNumber(l.wholeSeconds(x, left)), l.toNumber(l.wholeSeconds(y, right))), nil
+	if l.raises() { // members are DOUBLEs
+		for _, v := range []*Expr{&x, &y} {
+			if v.Type.Members != "" {
+				*v = l.toDouble(*v)
+			}
+		}
+	}
+	z := l.unroundedArithmetic(op, l.toNumber(l.wholeSeconds(x, left)), l.toNumber(l.wholeSeconds(y, right)))
+	return l.notBelowZero(op, z, left, right), nil
+}
+
+// notBelowZero makes an error of a negative result where MySQL's type is BIGINT UNSIGNED, and an
+// error may be raised.
+func (l *lowerer) notBelowZero(op string, z Expr, left, right sql.Expression) Expr {
+	a, okA := standard.NumberOf(l.ctx, left)
+	b, okB := standard.NumberOf(l.ctx, right)
+	n, ok := standard.Combined(op, a, b)
+	if !l.raises() || !okA || !okB || !ok || n.Decimal || !n.Unsigned || z.Type.Kind != Int || op == "%" || op != "-" && a.Unsigned && b.Unsigned {
+		return z
+	}
+	return of(Int, l.let(z.SQL, func(r string) string {
+		return "(CASE WHEN " + r + " < 0 THEN error('a BIGINT UNSIGNED value is out of range') ELSE " + r + " END)"
+	}), z)
 }
 
 // unroundedArithmetic computes of operands before they were rounded, as MySQL does, and rounds the
@@ -83,11 +105,14 @@ func (l *lowerer) arithmetic(op string, x, y Expr) Expr {
 }
 
 // doubles leaves infinities and NaN to the guard of the result: they never turn finite again under
-// + - and *; a divisor must be finite, and a division by zero gives neither.
+// + - and *; a divisor must be finite and not zero.
 func (l *lowerer) doubles(op string, x, y Expr) Expr {
 	switch op {
 	case "/":
 		y = l.tight(y)
+		if l.raises() { // else the guard makes NULL of what a division by zero gives
+			y.SQL = "nullif(" + y.SQL + ", 0)"
+		}
 	case "%":
 		x, y = l.tight(x), l.tight(y)
 	}

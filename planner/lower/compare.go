@@ -1,12 +1,14 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/planner/tree"
 )
@@ -19,6 +21,8 @@ func (l *lowerer) scalar(e sql.Expression, what string) (Expr, error) {
 	}
 	return x, err
 }
+
+func temporalType(t sql.Type) bool { return types.IsTime(t) || types.IsTimespan(t) }
 
 func operator(e expression.Comparer) string {
 	switch e.(type) {
@@ -38,8 +42,8 @@ func operator(e expression.Comparer) string {
 
 // comparison translates a comparison of two values, or of two rows of values by = and <=>.
 func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
-	if a, b := e.Left().Type(l.ctx), e.Right().Type(l.ctx); a != nil && b != nil && (types.IsYear(a) && types.IsTime(b) || types.IsYear(b) && types.IsTime(a)) {
-		return Expr{}, refuse.New(refuse.Expression, "A comparison of a year and a date is not allowed on protected rows.").With("Compare with YEAR(…) of the date.")
+	if a, b := e.Left().Type(l.ctx), e.Right().Type(l.ctx); a != nil && b != nil && (types.IsYear(a) && temporalType(b) || types.IsYear(b) && temporalType(a)) {
+		return Expr{}, refuse.New(refuse.Expression, "A comparison of a year and a date or time is not allowed on protected rows.").With("Compare with YEAR(…) of the date.")
 	}
 	op := operator(e)
 	a, okA := e.Left().(expression.Tuple)
@@ -61,15 +65,42 @@ func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
 	if err := l.alignTimes(&x, &y); err != nil {
 		return Expr{}, err
 	}
-	return l.compare(op, x, y), nil
+	return l.compare(op, l.inYears(e.Right(), e.Left(), x), l.inYears(e.Left(), e.Right(), y)), nil
+}
+
+// inYears makes a constant of one or two digits beside a YEAR column the year that it is stored as:
+// MySQL converts whole numbers to the type of a column that they are compared with. x is e.
+func (l *lowerer) inYears(column, e sql.Expression, x Expr) Expr {
+	f, ok := standard.Untyped(column).(*expression.GetField)
+	if !ok || !types.IsYear(f.Type(l.ctx)) || x.Type.Kind != Int && x.Type.Kind != UInt || len(tree.Fields(l.ctx, e)) > 0 {
+		return x
+	}
+	v, err := e.Eval(l.ctx, nil)
+	n, number := tree.Float(v)
+	switch {
+	case err != nil || !number || n < 1 || n > 99:
+		return x
+	case n < 70:
+		return integer(2000 + int64(n))
+	}
+	return integer(1900 + int64(n))
 }
 
 // alignTimes makes TIME values comparable: beside one, a text constant is read as a time, and
-// another kind is refused.
+// another kind is refused. A constant TIME beside numbers is a number.
 func (l *lowerer) alignTimes(xs ...*Expr) error {
-	times := false
+	times, digits := false, true
 	for _, x := range xs {
 		times = times || x.Type.Kind == Time
+		digits = digits && (numeric(x.Type.Kind) || x.Type.Kind == Null || x.Type.Kind == Time && x.text != nil)
+	}
+	if times && digits {
+		for _, x := range xs {
+			if x.Type.Kind == Time && !l.inDigits(x) {
+				return refuse.New(refuse.Expression, "A TIME constant could not be read.")
+			}
+		}
+		return nil
 	}
 	for _, x := range xs {
 		if !times || x.Type.Kind == Time || x.Type.Kind == Null {
@@ -86,6 +117,22 @@ func (l *lowerer) alignTimes(xs ...*Expr) error {
 		return refuse.New(refuse.Expression, "A TIME value is compared with times and constants like '10:00:00' only, on protected rows.")
 	}
 	return nil
+}
+
+// inDigits makes a constant TIME the number that its digits are; false where it has none.
+func (l *lowerer) inDigits(x *Expr) bool {
+	v, _, err := types.Time.Convert(l.ctx, *x.text)
+	by, ok := v.(types.Timespan)
+	if err != nil || !ok {
+		return false
+	}
+	us, sign := by.AsMicroseconds(), ""
+	if us < 0 {
+		us, sign = -us, "-"
+	}
+	n, err := decimalLiteral(fmt.Sprintf("%s%d.%06d", sign, us/3600e6*10000+us/60e6%60*100+us/1e6%60, us%1e6))
+	*x = n
+	return err == nil
 }
 
 // operand lowers a side of a comparison: any kind but JSON and vectors.
@@ -241,7 +288,7 @@ func (l *lowerer) between(e *expression.Between) (Expr, error) {
 	if err := l.alignTimes(&v, &lo, &hi); err != nil {
 		return Expr{}, err
 	}
-	v = l.tight(v)
+	v, lo, hi = l.tight(v), l.inYears(e.Val, e.Lower, lo), l.inYears(e.Val, e.Upper, hi)
 	s := l.let(v.SQL, func(r string) string {
 		w := v
 		w.SQL = r
@@ -273,6 +320,7 @@ func (l *lowerer) in(left, right sql.Expression) (Expr, error) {
 		if err := l.alignTimes(&x, &ys[i]); err != nil {
 			return Expr{}, err
 		}
+		ys[i] = l.inYears(left, e, ys[i])
 	}
 	s := l.let(x.SQL, func(r string) string {
 		w := x

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -11,6 +12,7 @@ import (
 	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
+	"scrim/planner/tree"
 )
 
 // The start of a string that MySQL reads as a number, and as an integer.
@@ -88,7 +90,9 @@ func (l *lowerer) counted(x Expr) Expr {
 	if kind == "set" {
 		return of(UInt, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST("+strings.Join(members, " + ")+" AS UBIGINT) END)", x)
 	}
-	return of(Int, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST(COALESCE(list_position(["+strings.Join(members, ", ")+"], "+x.SQL+"), 0) AS BIGINT) END)", x)
+	y := of(Int, "(CASE WHEN "+x.SQL+" IS NOT NULL THEN CAST(COALESCE(list_position(["+strings.Join(members, ", ")+"], "+x.SQL+"), 0) AS BIGINT) END)", x)
+	y.digits = len(strconv.Itoa(len(members)))
+	return y
 }
 
 // Ordered returns what a value is sorted by: an ENUM or SET by its number.
@@ -106,9 +110,11 @@ func (l *lowerer) toNumber(x Expr) Expr {
 	case String:
 		return l.toDouble(x)
 	case Date:
-		return of(Int, l.let(x.SQL, func(r string) string {
+		y := of(Int, l.let(x.SQL, func(r string) string {
 			return fmt.Sprintf("(year(%[1]s)*10000+month(%[1]s)*100+day(%[1]s))", r)
 		}), x)
+		y.digits = 8
+		return y
 	case Datetime:
 		// YYYYMMDDhhmmss.ffffff
 		return decimal(l.let(x.SQL, func(r string) string {
@@ -118,9 +124,19 @@ func (l *lowerer) toNumber(x Expr) Expr {
 	return x
 }
 
-// wholeSeconds makes a moment that is declared without a fraction a whole number, on public rows.
+// wholeSeconds makes a moment that is declared, or written, without a fraction a whole number.
 func (l *lowerer) wholeSeconds(x Expr, e sql.Expression) Expr {
-	if t, ok := e.Type(l.ctx).(sql.DatetimeType); ok && t.Precision() == 0 && x.Type.Kind == Datetime && l.raises() {
+	if x.Type.Kind != Datetime {
+		return x
+	}
+	t, declared := e.Type(l.ctx).(sql.DatetimeType)
+	whole := declared && t.Precision() == 0
+	if len(tree.Fields(l.ctx, e)) == 0 {
+		v, err := e.Eval(l.ctx, nil)
+		at, moment := v.(time.Time)
+		whole = whole || err == nil && moment && at.Nanosecond() == 0
+	}
+	if whole {
 		return l.toInt(x)
 	}
 	return x
@@ -143,6 +159,10 @@ func (l *lowerer) toDouble(x Expr) Expr {
 		return loose(l.numberText(x, numberPrefix, "DOUBLE"))
 	case Date, Datetime:
 		x = l.toNumber(x)
+	case Decimal:
+		if l.raises() {
+			x = l.unrounded(x)
+		}
 	}
 	return of(Double, "CAST("+x.SQL+" AS DOUBLE)", x)
 }
@@ -163,30 +183,43 @@ func (l *lowerer) toInt(x Expr) Expr {
 	case Bool, Date:
 		return l.toNumber(x)
 	case Datetime:
-		return of(Int, l.let(x.SQL, digitsOf), x)
+		y := of(Int, l.let(x.SQL, digitsOf), x)
+		y.digits = 14
+		return y
 	case String:
 		return maybe(Int, l.numberText(x, integerPrefix, "BIGINT"))
 	case Null:
 		return maybe(Int, "CAST(NULL AS BIGINT)")
 	}
 	x = l.tight(x)
+	if x.Type.Kind == Double { // the nearest where it is out of range
+		return maybe(Int, l.let(x.SQL, func(r string) string {
+			return "(CASE WHEN " + r + " >= 9223372036854775807 THEN 9223372036854775807 WHEN " + r + " <= -9223372036854775808 THEN (-9223372036854775808)::BIGINT ELSE TRY_CAST(" + r + " AS BIGINT) END)"
+		}))
+	}
 	return maybe(Int, "TRY_CAST("+x.SQL+" AS BIGINT)")
 }
 
 // toUInt takes a negative integer modulo 2^64, as CAST(x AS UNSIGNED) does.
 func (l *lowerer) toUInt(x Expr) Expr {
 	x = l.counted(x)
-	if x.Type.Kind == UInt {
+	from := x.Type.Kind
+	if from == UInt {
 		return x
 	}
 	if x.Type.Kind == String {
 		x = decimal(l.numberText(x, integerPrefix, "DECIMAL(38,0)"), maxPrecision, 0, true)
 	}
 	if x.Type.Kind == Double {
-		x = decimal("TRY_CAST("+l.tight(x).SQL+" AS DECIMAL(38,0))", maxPrecision, 0, true)
+		x = l.toInt(x)
 	}
 	if temporal(x.Type.Kind) || x.Type.Kind == Bool {
 		x = l.toNumber(x)
+	}
+	if from == Decimal { // the nearest where it is out of range
+		return maybe(UInt, l.let("TRY_CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
+			return "(CASE WHEN " + r + " < 0 THEN 0::UBIGINT WHEN " + r + " > 18446744073709551615 THEN 18446744073709551615::UBIGINT ELSE TRY_CAST(" + r + " AS UBIGINT) END)"
+		}))
 	}
 	return maybe(UInt, l.let("TRY_CAST("+x.SQL+" AS HUGEINT)", func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN (-9223372036854775808) AND (-1) THEN TRY_CAST(" + r + " + 18446744073709551616 AS UBIGINT) ELSE TRY_CAST(" + r + " AS UBIGINT) END)"
@@ -230,6 +263,8 @@ func width(x Expr) int {
 		return 0
 	case x.digits > 0:
 		return x.digits
+	case x.Narrow():
+		return x.read.digits
 	case x.Type.Kind == UInt:
 		return 20
 	}
@@ -250,9 +285,16 @@ func (l *lowerer) toString(x Expr) Expr {
 		return maybe(String, "CAST(NULL AS VARCHAR)")
 	case Bool:
 		x = l.toNumber(x)
+	case Decimal:
+		if t := x.Type; t.Precision == t.Scale && t.Scale < maxPrecision { // else the store writes .5
+			x = decimal("CAST("+x.SQL+" AS "+Type{Kind: Decimal, Precision: t.Precision + 1, Scale: t.Scale}.duckdb()+")", t.Precision+1, t.Scale, x.Nullable)
+		}
 	case Double:
 		x = l.tight(x)
 		s := "CAST(" + x.SQL + " AS VARCHAR)"
+		if single := x.read.single; single != "" && x.SQL == x.read.text { // has fewer digits
+			s = "CAST(CASE WHEN isfinite(" + single + ") THEN " + single + " END AS VARCHAR)"
+		}
 		s = "regexp_replace(regexp_replace(" + s + ", '[.]0$|[+]', ''), 'e(-?)0', 'e\\1')"
 		return of(String, s, x)
 	case Date:
@@ -311,6 +353,12 @@ func (l *lowerer) moment(x Expr) Expr {
 	y := l.toDatetime(x)
 	if x.text != nil && strings.HasPrefix(y.SQL, "CAST(NULL") {
 		l.refuse("The constant '%s' is no date: compare dates with constants like '2024-12-31'.", clip(*x.text))
+	}
+	if x.text == nil && x.Type.Kind == String { // a text that is no date is before all of them
+		y.SQL = l.let(x.SQL, func(r string) string {
+			return "COALESCE(" + y.SQL + ", CASE WHEN " + r + " IS NOT NULL THEN make_timestamp(-62167219200000000) END)"
+		})
+		y.Nullable = x.Nullable
 	}
 	return y
 }

@@ -92,7 +92,7 @@ var dateFunctions = []entry{
 		}
 		return l.dateFormat(l.toDatetime(c.args[0]), f)
 	}},
-	{names: "str_to_date", signature: "STR_TO_DATE(s, 'format')", remark: "a constant format of %Y %y %m %c %d %e %H %k %h %I %l %i %S %s %p %M %b %f %j %T; text after the format gives NULL; '%X%V %W' and '%x%v %W' for weeks", lower: strToDate},
+	{names: "str_to_date", signature: "STR_TO_DATE(s, 'format')", remark: "a constant format of %Y %y %m %c %d %e %H %k %h %I %l %i %S %s %p %M %b %f %j %T; what follows in the text is passed over; '%X%V %W' and '%x%v %W' for weeks", lower: strToDate},
 	{names: "makedate", signature: "MAKEDATE(year, day)", lower: makeDate},
 	{names: "convert_tz", signature: "CONVERT_TZ(d, from, to)", remark: "constant zones; changes of the clock from 1970 to 2038", lower: convertTz},
 }
@@ -112,14 +112,14 @@ func part(format string) func(*lowerer, *call) (Expr, error) {
 func clock(format string) func(*lowerer, *call) (Expr, error) {
 	return func(l *lowerer, c *call) (Expr, error) {
 		d := c.args[0]
-		if d.text != nil {
+		if d.Type.Kind == Time {
+			return of(Int, "CAST("+fmt.Sprintf(format, d.SQL)+" AS BIGINT)", d), nil
+		} else if d.text != nil {
 			d = l.moment(d)
 		} else if d.Type.Kind == String {
 			l.refuse("%s() of a text is not allowed on protected rows: CAST it AS DATETIME.", strings.ToUpper(c.name))
 		}
-		if d.Type.Kind != Time {
-			d = l.toDatetime(d)
-		}
+		d = l.toDatetime(d)
 		return of(Int, "CAST("+fmt.Sprintf(format, d.SQL)+" AS BIGINT)", d), nil
 	}
 }

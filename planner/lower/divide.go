@@ -110,6 +110,9 @@ func (l *lowerer) intDiv(x, y Expr) Expr {
 		out = UInt
 	}
 	t := Type{Kind: out}.duckdb()
+	if l.raises() && (x.Type.Kind == Double || y.Type.Kind == Double) {
+		l.refuse("DIV of a DOUBLE.") // which is a DECIMAL to MySQL
+	}
 	float := func(a, b Expr) string {
 		q := l.tight(l.doubles("/", l.toDouble(a), l.toDouble(b)))
 		return "TRY_CAST(trunc(" + q.SQL + ") AS " + t + ")"
@@ -130,11 +133,11 @@ func (l *lowerer) intDiv(x, y Expr) Expr {
 			ways := tiers{otherwise: float(xa, yb)}
 			if up, ok := l.word(xa, s); ok {
 				if down, ok := l.word(yb, s); ok {
-					ways.add(room(xa, s, wordRoom), room(yb, s, wordRoom), "TRY_CAST("+up+" // "+down+" AS "+t+")")
+					ways.add(room(xa, s, wordRoom), room(yb, s, wordRoom), l.narrowed(up+" // "+down, t))
 				}
 			}
 			if s < maxPrecision {
-				ways.add(room(xa, s, maxPrecision), room(yb, s, maxPrecision), "TRY_CAST("+l.unscaled(xa, s)+" // "+l.unscaled(yb, s)+" AS "+t+")")
+				ways.add(room(xa, s, maxPrecision), room(yb, s, maxPrecision), l.narrowed(l.unscaled(xa, s)+" // "+l.unscaled(yb, s), t))
 			}
 			return ways.sql(b + " <> 0")
 		})

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"regexp"
 	"strings"
 
 	"scrim/internal/refuse"
@@ -73,8 +74,15 @@ func (l *lowerer) dateFormat(d Expr, format string) (Expr, error) {
 	return of(String, s, d), nil
 }
 
-// parseFormat holds the specifiers that STR_TO_DATE takes.
-const parseFormat = "YymcdeHkhIliSspMbfjT%"
+// readFormat are patterns of what the specifiers read that STR_TO_DATE takes.
+var readFormat = func() map[byte]string {
+	m := map[byte]string{'Y': "[0-9]{1,4}", 'f': "[0-9]{1,6}", 'j': "[0-9]{1,3}", 'M': "[A-Za-z]+", 'b': "[A-Za-z]{3}", 'p': "[AaPp][Mm]",
+		'T': "[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}", '%': "%"}
+	for _, c := range []byte("ymcdeHkhIliSs") {
+		m[c] = "[0-9]{1,2}"
+	}
+	return m
+}()
 
 // strToDate reads a text by a constant format. A format without a part of the day gives a date.
 func strToDate(l *lowerer, c *call) (Expr, error) {
@@ -86,18 +94,22 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 		return weekDate(l, c, monday), nil
 	}
 	var store strings.Builder
+	var pattern strings.Builder // of what is read: a text may go on behind it
+	pattern.WriteString("^[ ]*")
 	clock, date := false, false
 	for i := 0; i < len(format); i++ {
 		if format[i] != '%' {
 			store.WriteByte(format[i])
+			pattern.WriteString(regexp.QuoteMeta(format[i : i+1]))
 			continue
 		}
 		i++
-		if i == len(format) || strings.IndexByte(parseFormat, format[i]) < 0 {
+		if i == len(format) || readFormat[format[i]] == "" {
 			return Expr{}, refuse.New(refuse.Expression, "STR_TO_DATE() takes the specifiers that docs/reference.md lists on protected rows.")
 		}
 		clock = clock || strings.IndexByte("HkhIliSspfT", format[i]) >= 0
 		date = date || strings.IndexByte("YymcdeMbj", format[i]) >= 0
+		pattern.WriteString(readFormat[format[i]])
 		store.WriteString(strings.ReplaceAll(storeFormat[format[i]], "%-", "%"))
 	}
 	if !date {
@@ -107,7 +119,7 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 		l.refuse("STR_TO_DATE() of texts that go on behind the format.")
 	}
 	s := l.toString(c.args[0])
-	x := maybe(Datetime, l.let("try_strptime("+s.SQL+", "+l.hold(store.String())+")", func(r string) string {
+	x := maybe(Datetime, l.let("try_strptime(regexp_extract("+s.SQL+", "+l.hold(pattern.String())+"), "+l.hold(store.String())+")", func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
 	}))
 	if !clock {

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -12,7 +14,8 @@ import (
 
 // Function is one entry of the allow-list of functions and operators.
 type Function struct {
-	Name      string // in upper case, as SQL writes it
+	Name      string   // in upper case, as SQL writes it
+	Names     []string // all names of a function, in upper case; nil of an operator
 	Signature string
 	Remark    string // where the meaning on protected rows differs from MySQL's; may be empty
 }
@@ -63,19 +66,19 @@ func (c *call) needConstant(what string) error {
 
 // operators documents what the dispatcher translates without being a function.
 var operators = []Function{
-	{"=, <=>, <>, <, <=, >, >=", "a = b", "strings compare by code point; a string beside a number is read as a number; rows of values with = and IN only"},
-	{"AND, OR, NOT, XOR", "a AND b", ""},
-	{"IS [NOT] NULL, IS [NOT] TRUE, IS [NOT] FALSE", "a IS NULL", ""},
-	{"BETWEEN", "a BETWEEN b AND c", ""},
-	{"IN", "a IN (b, …)", "a list, not a subquery"},
-	{"LIKE", "a LIKE 'pattern' [ESCAPE 'c']", "a constant pattern; case sensitive"},
-	{"CASE", "CASE [a] WHEN b THEN c … [ELSE d] END", ""},
-	{"+, -, *", "a + b", "overflow is NULL; DECIMAL has at most 38 digits"},
-	{"/", "a / b", "division by zero is NULL; each quotient is rounded to four more fractional digits than its dividend has"},
-	{"DIV, %", "a DIV b", "division by zero is NULL"},
-	{"CAST, CONVERT", "CAST(a AS SIGNED | UNSIGNED | DECIMAL(p,s) | DOUBLE | FLOAT | CHAR[(n)] | DATE | DATETIME[(n)])", "a value out of range is NULL"},
-	{"BINARY", "BINARY a", "a as text, which compares by its bytes anyhow"},
-	{"constants of the statement", "NOW(), CURDATE(), USER(), DATABASE(), @@variable, @variable", "evaluated once, when the statement is planned"},
+	{Name: "=, <=>, <>, <, <=, >, >=", Signature: "a = b", Remark: "strings compare by code point; a string beside a number is read as a number; rows of values with = and IN only"},
+	{Name: "AND, OR, NOT, XOR", Signature: "a AND b", Remark: ""},
+	{Name: "IS [NOT] NULL, IS [NOT] TRUE, IS [NOT] FALSE", Signature: "a IS NULL", Remark: ""},
+	{Name: "BETWEEN", Signature: "a BETWEEN b AND c", Remark: ""},
+	{Name: "IN", Signature: "a IN (b, …)", Remark: "a list, not a subquery"},
+	{Name: "LIKE", Signature: "a LIKE 'pattern' [ESCAPE 'c']", Remark: "a constant pattern; case sensitive"},
+	{Name: "CASE", Signature: "CASE [a] WHEN b THEN c … [ELSE d] END", Remark: ""},
+	{Name: "+, -, *", Signature: "a + b", Remark: "overflow is NULL, and a BIGINT UNSIGNED below 0 is the number that it is; DECIMAL has at most 38 digits"},
+	{Name: "/", Signature: "a / b", Remark: "division by zero is NULL; each quotient is rounded to four more fractional digits than its dividend has"},
+	{Name: "DIV, %", Signature: "a DIV b", Remark: "division by zero is NULL"},
+	{Name: "CAST, CONVERT", Signature: "CAST(a AS SIGNED | UNSIGNED | DECIMAL(p,s) | DOUBLE | FLOAT | CHAR[(n)] | DATE | DATETIME[(n)])", Remark: "a value out of range is NULL"},
+	{Name: "BINARY", Signature: "BINARY a", Remark: "a as text, which compares by its bytes anyhow"},
+	{Name: "constants of the statement", Signature: "NOW(), CURDATE(), USER(), DATABASE(), @@variable, @variable", Remark: "evaluated once, when the statement is planned"},
 }
 
 // table is every function of the allow-list, byName finds one by the name that its node reports.
@@ -90,19 +93,33 @@ func Functions() []Function {
 	var fs []Function
 	for _, f := range table {
 		names := strings.Fields(strings.ToUpper(f.names))
+		usual, _, _ := strings.Cut(f.signature, "(")
+		others := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == usual })
 		remark := f.remark
-		if len(names) > 1 {
-			also := "also " + strings.Join(names[1:], ", ")
+		if len(others) > 0 {
+			also := "also " + strings.Join(others, ", ")
 			if remark != "" {
 				also += "; " + remark
 			}
 			remark = also
 		}
-		fs = append(fs, Function{Name: names[0], Signature: f.signature, Remark: remark})
+		fs = append(fs, Function{Name: names[0], Names: names, Signature: f.signature, Remark: remark})
 	}
-	sort.Slice(fs, func(i, j int) bool { return fs[i].Name < fs[j].Name })
+	sort.Slice(fs, func(i, j int) bool { return fs[i].Signature < fs[j].Signature })
 	return append(append([]Function(nil), operators...), fs...)
 }
+
+// Constants lists the functions whose value is fixed for a statement, in upper case.
+func Constants() []string {
+	list := slices.Sorted(maps.Keys(constants))
+	for i, n := range list {
+		list[i] = strings.ToUpper(n)
+	}
+	return list
+}
+
+// Forbidden returns why no list will ever hold a function, by its name in lower case; "" of others.
+func Forbidden(name string) string { return forbidden[name] }
 
 // forbidden gives the reason for functions that no list will ever hold.
 var forbidden = map[string]string{

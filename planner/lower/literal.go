@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,30 +38,14 @@ func (l *lowerer) literal(v any, t sql.Type) (Expr, error) {
 		return null(), nil
 	case bool:
 		return Expr{SQL: strings.ToUpper(strconv.FormatBool(v)), Type: Type{Kind: Bool}}, nil
-	case int:
-		return integer(int64(v)), nil
-	case int8:
-		return integer(int64(v)), nil
-	case int16:
-		return integer(int64(v)), nil
-	case int32:
-		return integer(int64(v)), nil
-	case int64:
-		return integer(v), nil
-	case uint:
-		return unsigned(uint64(v)), nil
-	case uint8:
-		return integer(int64(v)), nil
-	case uint16:
-		return integer(int64(v)), nil
-	case uint32:
-		return integer(int64(v)), nil
-	case uint64:
-		return unsigned(v), nil
-	case float32:
-		return double(float64(v)), nil
-	case float64:
-		return double(v), nil
+	case int, int8, int16, int32, int64:
+		return integer(reflect.ValueOf(v).Int()), nil
+	case uint8, uint16, uint32:
+		return integer(int64(reflect.ValueOf(v).Uint())), nil
+	case uint, uint64:
+		return unsigned(reflect.ValueOf(v).Uint()), nil
+	case float32, float64:
+		return double(reflect.ValueOf(v).Float()), nil
 	case *apd.Decimal:
 		return decimalLiteral(v.Text('f'))
 	case apd.Decimal:

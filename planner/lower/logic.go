@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 )
 
@@ -31,7 +32,7 @@ func (l *lowerer) isTruth(x Expr) Expr {
 	case String:
 		x = l.toDouble(x)
 	}
-	x = l.tight(x)
+	x = l.tight(l.unrounded(x))
 	return boolean("("+x.SQL+" <> 0)", x)
 }
 
@@ -272,7 +273,9 @@ var control = []entry{
 			w.SQL = r
 			return "(CASE WHEN " + l.compare("=", w, c.args[1]).SQL + " THEN NULL ELSE " + r + " END)"
 		})
-		return Expr{SQL: s, Type: x.Type, Nullable: true}, nil
+		t := x.Type
+		t.Members = "" // a text
+		return Expr{SQL: s, Type: t, Nullable: true}, nil
 	}},
 	{names: "isnull", signature: "ISNULL(a)", lax: true, lower: func(l *lowerer, c *call) (Expr, error) {
 		return Expr{SQL: "(" + l.tight(c.args[0]).SQL + " IS NULL)", Type: Type{Kind: Bool}}, nil
@@ -287,12 +290,21 @@ var control = []entry{
 		if err := c.onlyScalar(all...); err != nil {
 			return Expr{}, err
 		}
-		x := l.tight(c.args[0])
+		args := slices.Clone(c.args)
+		if by := l.collation(c, c.raw...); !collation.ByBytes(by) {
+			for i, x := range args {
+				var err error
+				if args[i], err = l.by(x, by, collation.ForKey); err != nil {
+					return x, err
+				}
+			}
+		}
+		x := l.tight(args[0])
 		s := l.let(x.SQL, func(r string) string {
 			w := x
 			w.SQL = r
 			out := "CASE"
-			for i, y := range c.args[1:] {
+			for i, y := range args[1:] {
 				out += " WHEN " + l.compare("=", w, y).SQL + " THEN " + integer(int64(i+1)).SQL
 			}
 			return "(" + out + " ELSE 0::BIGINT END)"
@@ -359,7 +371,7 @@ func extreme(l *lowerer, c *call) (Expr, error) {
 	if number && word {
 		args = append([]Expr(nil), args...)
 		for i, x := range args {
-			args[i] = l.toDouble(x)
+			args[i] = l.toString(x)
 		}
 	}
 	vs, err := l.unify(args)
@@ -370,11 +382,16 @@ func extreme(l *lowerer, c *call) (Expr, error) {
 	if c.name == "least" {
 		op = "<="
 	}
-	acc := vs[0].SQL
+	acc, by := vs[0].SQL, func(s string) string { return s }
+	if vs[0].Type.Kind == String {
+		if f := collation.Function(l.collation(c, c.raw...), collation.ForSort); f != "" {
+			by = func(s string) string { return f + "(" + s + ")" }
+		}
+	}
 	for _, v := range vs[1:] {
 		acc = l.let(acc, func(a string) string {
 			return l.let(v.SQL, func(b string) string {
-				return "(CASE WHEN " + a + " " + op + " " + b + " THEN " + a + " WHEN " + a + " IS NOT NULL THEN " + b + " END)"
+				return "(CASE WHEN " + by(a) + " " + op + " " + by(b) + " THEN " + a + " WHEN " + a + " IS NOT NULL THEN " + b + " END)"
 			})
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,12 +142,18 @@ func (l *lowerer) nested(e sql.Expression, node func(sql.Expression) (Expr, erro
 }
 
 func (l *lowerer) node(e sql.Expression) (Expr, error) {
-	switch e := standard.Untyped(e).(type) {
+	e, err := standard.Collated(l.ctx, standard.Untyped(e))
+	if err != nil {
+		return Expr{}, err
+	}
+	switch e := e.(type) {
 	case *expression.GetField:
 		if x, ok := l.cols(e); ok {
 			return x, nil
 		}
 		return Expr{}, refuse.New(refuse.Expression, "Column %s does not belong to the tables that this part of the query reads.", e.Name())
+	case *standard.Weighed:
+		return l.weighed(e)
 	case *expression.BindVar:
 		return Expr{}, ErrBindVar
 	case *expression.Alias:
@@ -156,11 +163,7 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	case *expression.EnumToString:
 		return l.expr(e.Children()[0])
 	case *expression.CollatedExpression:
-		if c, _ := e.CollationCoercibility(l.ctx); !binaryCollation(c) {
-			return Expr{}, refuse.New(refuse.Expression, "COLLATE %s is not allowed on protected rows.", c.Name()).
-				With("Compare by the binary collation, or apply LOWER() on both sides.")
-		}
-		return l.expr(e.Child())
+		return l.collated(e)
 	case *expression.Literal:
 		return l.literal(e.Value(), e.Typ)
 	case *expression.SystemVar, *expression.UserVar:
@@ -213,6 +216,9 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	case *expression.Convert:
 		return l.cast(e)
 	case *expression.ConvertUsing:
+		if set := e.TargetCharSet; set != sql.CharacterSet_utf8mb4 { // has not all characters
+			return Expr{}, refuse.New(refuse.Expression, "CONVERT to %s is not allowed on protected rows.", set.Name()).With("Texts are compared without it.")
+		}
 		return l.expr(e.Child)
 	case expression.Tuple:
 		return Expr{}, refuse.New(refuse.Expression, "A row of several values is allowed beside = and IN only.")
@@ -264,7 +270,13 @@ func (l *lowerer) tight(x Expr) Expr {
 	if !x.loose {
 		return x
 	}
-	x.SQL = l.let(x.SQL, func(r string) string { return "CASE WHEN isfinite(" + r + ") THEN " + r + " END" })
+	x.SQL = l.let(x.SQL, func(r string) string {
+		beyond := ""
+		if l.raises() {
+			beyond = " WHEN isinf(" + r + ") THEN error('a DOUBLE value is out of range')"
+		}
+		return "CASE WHEN isfinite(" + r + ") THEN " + r + beyond + " END"
+	})
 	if strings.HasPrefix(x.SQL, "CASE") {
 		x.SQL = "(" + x.SQL + ")"
 	}
@@ -295,11 +307,6 @@ func loose(s string) Expr {
 
 func decimal(s string, p, scale int, nullable bool) Expr {
 	return Expr{SQL: s, Type: Type{Kind: Decimal, Precision: p, Scale: scale}, Nullable: nullable}
-}
-
-func binaryCollation(c sql.CollationID) bool {
-	n := c.Name()
-	return strings.HasSuffix(n, "_bin") || n == "binary"
 }
 
 // Kind is the type family of a lowered expression in the store.
@@ -351,7 +358,7 @@ type Expr struct {
 	near   near    // what it nearly is as a Double
 	more   more    // what it is before it was rounded
 	loose  bool    // a Double that may be NaN or infinite: within the translation only
-	digits int     // decimal digits of an integer constant; 0 when not known
+	digits int     // decimal digits of an integer; 0 when not known
 	number *int64  // value of an integer constant
 	text   *string // value of a string constant
 	binary bool    // a constant given by its bytes, which MySQL may take for a number
@@ -362,8 +369,9 @@ type Expr struct {
 type read struct {
 	text   string
 	bare   string // the column itself, NaN and infinities included
+	single string // the column itself, of type FLOAT
 	moment string // the column itself, days outside the years 1 to 9999 included
-	narrow bool   // an integer type of at most 32 bits
+	digits int    // decimal digits of an integer type of at most 32 bits; 0 of other types
 }
 
 // Bare returns the column under a Double that is a column as it was read: the same number, but NaN
@@ -372,7 +380,7 @@ func (e Expr) Bare() (string, bool) { return e.read.bare, e.read.bare != "" && e
 
 // Narrow reports whether the expression is a column as it was read, of an integer type of at most
 // 32 bits.
-func (e Expr) Narrow() bool { return e.read.narrow && e.SQL == e.read.text }
+func (e Expr) Narrow() bool { return e.read.digits > 0 && e.SQL == e.read.text }
 
 // Binder collects the values of one generated statement. Text that comes from a client is only
 // ever a bound value.
@@ -390,6 +398,13 @@ type Binder struct {
 func (b *Binder) Bind(v any) string {
 	b.args = append(b.args, v)
 	return "$" + strconv.Itoa(len(b.args))
+}
+
+// Clone returns a binder that goes on from the values of b.
+func (b *Binder) Clone() *Binder {
+	c := *b
+	c.args = slices.Clip(c.args)
+	return &c
 }
 
 // Args returns the values in the order of their place holders.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 )
 
@@ -45,8 +47,16 @@ func (l *lowerer) like(e *expression.Like) (Expr, error) {
 	if p.text == nil {
 		return Expr{}, refuse.New(refuse.Expression, "LIKE needs a constant pattern on protected rows.")
 	}
-	s := l.toString(x)
-	return boolean(l.matchLike(s.SQL, *p.text, escape), s), nil
+	by, err := standard.Collation(l.ctx, "like", e.LeftChild, e.RightChild)
+	if err != nil {
+		return x, err
+	}
+	s := By(l.toString(x), by, collation.ForFold)
+	ts := likeTokens(*p.text, escape)
+	for i := range ts {
+		ts[i].text = collation.Fold(by, ts[i].text)
+	}
+	return boolean(l.matchLike(s.SQL, ts), s), nil
 }
 
 // likeToken is a literal text, or one of the wildcards '%' and '_'.
@@ -84,8 +94,7 @@ func likeTokens(pattern, escape string) []likeToken {
 	return out
 }
 
-func (l *lowerer) matchLike(s, pattern, escape string) string {
-	ts := likeTokens(pattern, escape)
+func (l *lowerer) matchLike(s string, ts []likeToken) string {
 	any := func(i int) bool { return ts[i].wild == '%' }
 	lit := func(i int) bool { return ts[i].wild == 0 }
 	switch {
@@ -144,27 +153,35 @@ func plainLetter(r rune) bool {
 const (
 	maxPattern = 512  // bytes of a regular expression
 	maxProgram = 5000 // instructions of its program: far below the store's limit of memory
+	// maxGenerated bounds what is written for the store, in bytes: classes are lists of ranges.
+	maxGenerated = 64 << 10
 )
 
 // generatePattern parses a client's regular expression and writes it anew for the store, every
 // character as a code point. So it can stand in the SQL, which the store needs to compile it once
 // instead of once a row, and holds no text of the client. The store matches in linear time.
-func generatePattern(p string, flags syntax.Flags) (string, error) {
-	bad := refuse.New(refuse.Expression, "The regular expression is not valid here, or too large.").
-		With("Use a pattern without look-around and back references, or LIKE.")
-	if p == "" || len(p) > maxPattern || !utf8.ValidString(p) {
+func generatePattern(p, matchType string) (string, error) {
+	bad := refuse.New(refuse.Expression, "The regular expression is too large.").With("Use a shorter pattern, or LIKE.")
+	if len(p) > maxPattern || !utf8.ValidString(p) {
 		return "", bad
 	}
-	re, err := syntax.Parse(p, flags)
+	parsed, err := standard.PatternOf(p, matchType, false)
+	if e, ok := refuse.As(err); ok {
+		return "", refuse.New(refuse.Expression, "%s", e.Cause).With("%s", e.Remedy)
+	} else if err != nil {
+		text, _, _ := strings.Cut(err.Error(), " (errno ")
+		return "", refuse.New(refuse.Expression, "%s", text).With("Correct the pattern.")
+	}
+	re, err := parsed.Anywhere()
 	if err != nil {
-		return "", bad
+		return "", err
 	}
 	if prog, err := syntax.Compile(re.Simplify()); err != nil || len(prog.Inst) > maxProgram {
 		return "", bad
 	}
 	var out strings.Builder
 	writePattern(&out, re)
-	if surrogate.MatchString(out.String()) {
+	if out.Len() > maxGenerated || surrogate.MatchString(out.String()) {
 		return "", bad
 	}
 	return out.String(), nil

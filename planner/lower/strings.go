@@ -2,10 +2,11 @@ package lower
 
 import (
 	"fmt"
-	"regexp/syntax"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
+
+	"scrim/internal/collation"
 )
 
 // maxText bounds, in bytes, what a function that makes text longer may give; beyond it the result
@@ -15,7 +16,7 @@ const maxText = 65535
 // stringFunctions is the functions of text. Other kinds are converted as CAST(x AS CHAR) does.
 var stringFunctions = []entry{
 	{names: "lower lcase", signature: "LOWER(s)", lower: word("lower(%s)")},
-	{names: "upper ucase", signature: "UPPER(s)", lower: word("upper(%s)")},
+	{names: "upper ucase", signature: "UPPER(s)", lower: upper},
 	{names: "length octet_length", signature: "LENGTH(s)", lower: count("CAST(strlen(%s) AS BIGINT)")},
 	{names: "bit_length", signature: "BIT_LENGTH(s)", lower: count("CAST(strlen(%s)*8 AS BIGINT)")},
 	{names: "character_length char_length", signature: "CHAR_LENGTH(s)", lower: count("CAST(length(%s) AS BIGINT)")},
@@ -56,11 +57,15 @@ var stringFunctions = []entry{
 			return short(total[0]+" * greatest(1, "+total[2]+")", "replace("+strings.Join(parts, ", ")+")")
 		})), nil
 	}},
-	{names: "instr", signature: "INSTR(s, part)", remark: "case sensitive", lower: func(l *lowerer, c *call) (Expr, error) {
-		s, p := l.toString(c.args[0]), l.toString(c.args[1])
+	{names: "instr", signature: "INSTR(s, part)", lower: func(l *lowerer, c *call) (Expr, error) {
+		xs, err := l.folded(c, 0, 1)
+		if err != nil {
+			return Expr{}, err
+		}
+		s, p := xs[0], xs[1]
 		return of(Int, "CAST(instr("+s.SQL+", "+p.SQL+") AS BIGINT)", s, p), nil
 	}},
-	{names: "locate position", signature: "LOCATE(part, s [, position])", remark: "case sensitive", lower: locate},
+	{names: "locate position", signature: "LOCATE(part, s [, position])", lower: locate},
 	{names: "lpad", signature: "LPAD(s, length, pad)", remark: "NULL beyond 65535 characters", lower: pad},
 	{names: "rpad", signature: "RPAD(s, length, pad)", remark: "NULL beyond 65535 characters", lower: pad},
 	{names: "reverse", signature: "REVERSE(s)", remark: "by grapheme", lower: word("reverse(%s)")},
@@ -107,10 +112,21 @@ var stringFunctions = []entry{
 		})), nil
 	}},
 	{names: "find_in_set", signature: "FIND_IN_SET(s, list)", lower: func(l *lowerer, c *call) (Expr, error) {
-		s, list := l.toString(c.args[0]), l.toString(c.args[1])
+		by := l.collation(c, c.raw...)
+		s, err := l.by(c.args[0], by, collation.ForFold)
+		if err != nil {
+			return s, err
+		}
+		list := l.toString(c.args[1])
+		split := func(b string) string { return "string_split(" + b + ", ',')" }
+		if f := collation.Function(by, collation.ForFold); f != "" {
+			split = func(b string) string {
+				return "list_transform(string_split(" + b + ", ','), lambda scrim__s: " + f + "(scrim__s))"
+			}
+		}
 		return maybe(Int, l.let(s.SQL, func(a string) string {
 			return l.let(list.SQL, func(b string) string {
-				return "(CASE WHEN " + b + " = '' AND " + a + " IS NOT NULL THEN 0 WHEN " + a + " IS NOT NULL AND " + b + " IS NOT NULL THEN CAST(COALESCE(list_position(string_split(" + b + ", ','), " + a + "), 0) AS BIGINT) END)"
+				return "(CASE WHEN " + b + " = '' AND " + a + " IS NOT NULL THEN 0 WHEN " + a + " IS NOT NULL AND " + b + " IS NOT NULL THEN CAST(COALESCE(list_position(" + split(b) + ", " + a + "), 0) AS BIGINT) END)"
 			})
 		})), nil
 	}},
@@ -133,7 +149,7 @@ var stringFunctions = []entry{
 		}
 		return word("sha256(%s)")(l, c)
 	}},
-	{names: "regexp_like", signature: "s REGEXP 'pattern'", remark: "a constant pattern without look-around and back references; \\d, \\w, \\b and [[:classes:]] know ASCII only, $ is the end of the text", lower: regexpLike},
+	{names: "regexp_like", signature: "s REGEXP 'pattern'", remark: "a constant pattern, of what MySQL and linear time have in common", lower: regexpLike},
 }
 
 // word is a function from text to text that keeps its length.
@@ -142,6 +158,14 @@ func word(format string) func(*lowerer, *call) (Expr, error) {
 		s := l.toString(c.args[0])
 		return of(String, fmt.Sprintf(format, s.SQL), s), nil
 	}
+}
+
+// upper leaves ß, which has no capital letter in MySQL's character set, as it is.
+func upper(l *lowerer, c *call) (Expr, error) {
+	s := l.toString(c.args[0])
+	return of(String, l.let(s.SQL, func(r string) string {
+		return "(CASE WHEN contains(" + r + ", 'ß') THEN array_to_string(list_transform(string_split(" + r + ", 'ß'), lambda scrim__s: upper(scrim__s)), 'ß') ELSE upper(" + r + ") END)"
+	}), s), nil
 }
 
 // count is a function from text to an integer.
@@ -214,7 +238,11 @@ func substring(l *lowerer, c *call) (Expr, error) {
 
 // locate is 0 when the part does not occur from the position on.
 func locate(l *lowerer, c *call) (Expr, error) {
-	p, s := l.toString(c.args[0]), l.toString(c.args[1])
+	xs, err := l.folded(c, 0, 1)
+	if err != nil {
+		return Expr{}, err
+	}
+	p, s := xs[0], xs[1]
 	if !c.has(2) {
 		return of(Int, "CAST(instr("+s.SQL+", "+p.SQL+") AS BIGINT)", s, p), nil
 	}
@@ -287,23 +315,13 @@ func regexpLike(l *lowerer, c *call) (Expr, error) {
 	if !ok {
 		return Expr{}, c.needConstant("pattern")
 	}
-	flags := syntax.Perl
+	matchType := ""
 	if c.has(2) {
-		f, ok := c.constantText(2)
-		if !ok || strings.Trim(f, "cimn") != "" {
-			return Expr{}, c.needConstant("match type of the letters c, i, m and n")
-		}
-		if strings.LastIndexByte(f, 'i') > strings.LastIndexByte(f, 'c') {
-			flags |= syntax.FoldCase
-		}
-		if strings.Contains(f, "m") {
-			flags &^= syntax.OneLine
-		}
-		if strings.Contains(f, "n") {
-			flags |= syntax.DotNL
+		if matchType, ok = c.constantText(2); !ok {
+			return Expr{}, c.needConstant("match type of the letters c, i, m, n and u")
 		}
 	}
-	generated, err := generatePattern(pattern, flags)
+	generated, err := generatePattern(pattern, matchType)
 	if err != nil {
 		return Expr{}, err
 	}

@@ -174,6 +174,9 @@ func MySQLType(duckdbType string) (sql.Type, error) {
 		With("Leave the column out, or import it as a text.")
 }
 
+// narrowDigits is how many digits the integers of at most 32 bits have, with a sign or without.
+var narrowDigits = map[string]int{"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10}
+
 // ReadColumn returns a stored column, given by its quoted name and its store type, in its canonical
 // kind: DOUBLE without NaN and infinities, BIGINT for the smaller integers, dates and times within
 // the years 1 to 9999, and so on; values outside are NULL. A column of a type without a
@@ -202,7 +205,7 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return maybe(Int, c)
 	case "TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER":
 		e := maybe(Int, "CAST("+c+" AS BIGINT)")
-		e.read = read{text: e.SQL, narrow: true}
+		e.read = read{text: e.SQL, digits: narrowDigits[strings.TrimPrefix(t, "U")]}
 		return e
 	case "UBIGINT":
 		return maybe(UInt, c)
@@ -213,7 +216,9 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		e.read = read{text: e.SQL, bare: c}
 		return e
 	case "FLOAT":
-		return maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
+		e := maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
+		e.read = read{text: e.SQL, single: c}
+		return e
 	case "DATE":
 		return within(Date, firstDay, lastDay, c)
 	case "TIMESTAMP":

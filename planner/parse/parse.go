@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/functions"
@@ -37,6 +39,7 @@ func Adapt(s ast.Statement) ast.Statement {
 	nameErrorBars(s)
 	markDistinct(s)
 	markFractions(s)
+	markParts(s)
 	everywhere(func(n ast.SQLNode) (bool, error) {
 		f, ok := n.(*ast.FuncExpr)
 		if ok && strings.HasPrefix(f.Name.Lowered(), "dp_") {
@@ -268,4 +271,41 @@ func markDistinct(s ast.Statement) {
 		}
 		return true, nil
 	}, s)
+}
+
+// part stands for an expression in a key of CREATE TABLE, which go-mysql-server would bind when it
+// knows no column yet.
+type part struct{ ast.Expr }
+
+// WithResolvedChildren implements ast.Injectable.
+func (part) WithResolvedChildren(context.Context, []any) (any, error) {
+	return expression.NewLiteral(nil, types.Null), nil
+}
+
+// String is the expression's text.
+func (p part) String() string { return ast.String(p.Expr) }
+
+// markParts puts parts in the place of expressions in the keys of CREATE TABLE.
+func markParts(s ast.Statement) {
+	d, ok := s.(*ast.DDL)
+	if !ok || d.Action != ast.CreateStr || d.TableSpec == nil {
+		return
+	}
+	for _, i := range d.TableSpec.Indexes {
+		for _, f := range i.Fields {
+			if f.Expression != nil {
+				f.Expression = ast.InjectedExpr{Auth: ast.AuthInformation{AuthType: ast.AuthType_IGNORE}, Expression: part{f.Expression}}
+			}
+		}
+	}
+}
+
+// Part returns the expression of a key's part, as it was written.
+func Part(e ast.Expr) ast.Expr {
+	if i, ok := e.(ast.InjectedExpr); ok {
+		if p, ok := i.Expression.(part); ok {
+			return p.Expr
+		}
+	}
+	return e
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -96,10 +98,8 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n.Op.IsLeftOuter() || n.Op.IsRightOuter() {
-			if s.reachesOut(n.Filter, l.rel, r.rel) {
-				return nil, rel.ErrStay
-			}
+		if n.Op.IsLeftOuter() && s.reachesOut(n.Filter, l.rel, r.rel) || n.Op.IsRightOuter() && s.reachesOut(n.Filter, r.rel, l.rel) {
+			return nil, rel.ErrStay
 		}
 		joined, err := s.Join(l.rel, r.rel, n)
 		return &block{rel: joined, worth: true}, err
@@ -123,14 +123,12 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 		if len(b.order) > 0 || b.limit != "" || b.offset != "" {
 			return nil, rel.ErrStay
 		}
-		var by []string
 		for _, c := range b.rel.Columns {
 			if c.Opaque {
 				return nil, rel.ErrStay
 			}
-			by = append(by, c.Expr.SQL)
 		}
-		return &block{rel: s.Derived(b.rel, " GROUP BY "+sqltext.List(by), nil), worth: true}, nil
+		return &block{rel: s.once(b.rel, standard.Collations(s.ctx, n.Child)), worth: true}, nil
 	case *plan.SetOp:
 		return s.blockUnion(n)
 	case *plan.Sort:
@@ -176,11 +174,31 @@ func (s *pusher) blockUnion(n *plan.SetOp) (*block, error) {
 			return nil, rel.ErrStay
 		}
 	}
-	both, ok := s.PublicUnion(s.closed(l).rel, s.closed(r).rel, n.Distinct)
-	if !ok {
+	by := standard.Collations(s.ctx, n)
+	collated := n.Distinct && slices.ContainsFunc(by, func(c sql.CollationID) bool { return !collation.ByBytes(c) })
+	both, ok := s.PublicUnion(s.closed(l).rel, s.closed(r).rel, n.Distinct && !collated)
+	if !ok || len(by) != len(both.Columns) {
 		return nil, rel.ErrStay
 	}
+	if collated {
+		both = s.once(both, by)
+	}
 	return &block{rel: both, worth: l.worth || r.worth || n.Distinct}, nil
+}
+
+// once has each row of a relation once; collations are those of its columns.
+func (s *pusher) once(r *rel.Relation, collations []sql.CollationID) *rel.Relation {
+	var by, exprs []string
+	var beside []int
+	for i, c := range r.Columns {
+		key := lower.By(c.Expr, collations[i], collation.ForKey)
+		if by = append(by, key.SQL); key.SQL != c.Expr.SQL {
+			beside = append(beside, i)
+		}
+		exprs = append(exprs, c.Expr.SQL)
+	}
+	rel.OneRow("first", exprs, beside)
+	return s.Derived(r, " GROUP BY "+sqltext.List(by), exprs)
 }
 
 // comparesOtherwise reports whether the store has another order and equality for values of a

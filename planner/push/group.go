@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -131,6 +132,7 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 	if err != nil {
 		return x, err
 	}
+	x.Type.Members = "" // MIN and MAX are texts
 	number := false
 	switch a.(type) {
 	case *aggregation.Sum, *aggregation.Avg:
@@ -149,10 +151,18 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		return lower.Expr{SQL: "count(" + x.SQL + ")", Type: integer}, nil
 	case *aggregation.CountDistinct:
 		return lower.Expr{SQL: "count(DISTINCT " + x.SQL + ")", Type: integer}, nil
-	case *aggregation.Min:
-		return lower.Expr{SQL: "min(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
-	case *aggregation.Max:
-		return lower.Expr{SQL: "max(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+	case *aggregation.Min, *aggregation.Max:
+		f, by := "min", collation.Bytes
+		if _, most := a.(*aggregation.Max); most {
+			f = "max"
+		}
+		if by, err = standard.Collation(s.ctx, f, tree.Untuple(a.Children()[0])); err != nil {
+			return x, err
+		}
+		if order := lower.By(x, by, collation.ForSort); order.SQL != x.SQL {
+			return lower.Expr{SQL: "arg_" + f + "(" + x.SQL + ", " + order.SQL + ")", Type: x.Type, Nullable: true}, nil
+		}
+		return lower.Expr{SQL: f + "(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
 	case *aggregation.Sum:
 		if !number {
 			break
@@ -177,9 +187,11 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
 	default:
 		if f := spread[plainName(nameOf(a))]; f != "" && number {
-			// Of one value the store knows no sample variance either; a sum of squares beyond
-			// DOUBLE is an error of its own there.
-			return lower.Expr{SQL: f + "(CAST(" + x.SQL + " AS DOUBLE))", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+			// Of one value the store knows no sample variance either. Squares beyond DOUBLE are an
+			// error of its own there, or an infinity.
+			text := f + "(CAST(" + x.SQL + " AS DOUBLE))"
+			text = "CASE WHEN isinf(" + text + ") THEN error('a DOUBLE value is out of range') ELSE " + text + " END"
+			return lower.Expr{SQL: text, Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	case *aggregation.Avg:
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
@@ -219,6 +231,7 @@ func (s *pusher) twoArguments(r *rel.Relation, a sql.Aggregation) (lower.Expr, e
 // in MySQL, where the store has room for them.
 func averageType(of lower.Type) lower.Type {
 	switch {
+	case of.Kind == lower.Decimal && (of.Scale+4)%9 == 0: // MySQL cuts it, as it divides in words of nine digits
 	case of.Kind == lower.Int, of.Kind == lower.Decimal && of.Precision <= 18:
 		return lower.Type{Kind: lower.Decimal, Precision: 38, Scale: of.Scale + 4}
 	}

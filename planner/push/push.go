@@ -83,6 +83,9 @@ func (s *pusher) push(n sql.Node) (sql.Node, bool, error) {
 		if err != nil {
 			return n, false, err
 		}
+		if _, union := n.(*plan.SetOp); union && done && !x.Schema(s.ctx).Equals(c.Schema(s.ctx)) {
+			x, done = c, false // both sides have the same types
+		}
 		out[i], changed = x, changed || done
 	}
 	if !changed {
@@ -146,6 +149,8 @@ func (s *pusher) storeQuery(n sql.Node) (sql.Node, error) {
 		}
 		if t, ok := s.types[c.ID]; ok {
 			q.Columns[i].Type = t
+		} else if c.Expr.Type.Kind == lower.Bytes && types.IsText(c.Type) && !types.IsBinaryType(c.Type) {
+			q.Columns[i].Type = types.LongBlob
 		} else if c.Expr.Type.Kind == lower.String && c.Expr.Type.Members == "" && !types.IsText(c.Type) {
 			q.Columns[i].Type = types.LongText // UPPER() and others are of their argument's type to the binder
 		}

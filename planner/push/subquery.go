@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -59,9 +61,13 @@ func (s *pusher) subquery(e sql.Expression, outer lower.Columns) (lower.Expr, er
 			if err != nil {
 				return x, err
 			}
-			x, y, ok := lower.Alike(x, b.rel.Columns[i].Expr)
-			if !ok {
-				return x, rel.ErrStay
+			by, err := standard.InCollation(s.ctx, l, q, i)
+			if err != nil {
+				return x, err
+			}
+			x, y, ok := lower.Alike(lower.By(x, by, collation.ForKey), lower.By(b.rel.Columns[i].Expr, by, collation.ForKey))
+			if !ok || len(left) > 1 && (x.Nullable || y.Nullable) {
+				return x, rel.ErrStay // to the store, rows with NULLs are equal
 			}
 			xs[i], ys[i] = x.SQL, y.SQL
 		}
@@ -117,16 +123,28 @@ func (s *pusher) readsOf(r *rel.Relation) {
 }
 
 // reachesOut reports whether the condition of an outer join has a column of neither side, or a
-// subquery that has columns of the rows around it, which the store does not take there.
-func (s *pusher) reachesOut(cond sql.Expression, sides ...*rel.Relation) bool {
-	return cond != nil && tree.Contains(s.ctx, cond, func(e sql.Expression) bool {
-		switch e := e.(type) {
-		case *plan.Subquery:
-			return !e.Correlated().Empty()
-		case *expression.GetField:
-			return !slices.ContainsFunc(sides, func(r *rel.Relation) bool { return r.Find(e) != nil })
-		}
+// subquery that the store does not take there: one with columns of the rows around it, or in a
+// condition that is not on the other side alone, the one that NULLs may take the place of.
+func (s *pusher) reachesOut(cond sql.Expression, rows, other *rel.Relation) bool {
+	if cond == nil {
 		return false
+	}
+	return slices.ContainsFunc(tree.Conjuncts(cond), func(c sql.Expression) bool {
+		query, others := false, 0
+		out := tree.Contains(s.ctx, c, func(e sql.Expression) bool {
+			switch e := e.(type) {
+			case *plan.Subquery:
+				query = true
+				return !e.Correlated().Empty()
+			case *expression.GetField:
+				if other.Find(e) != nil {
+					others++
+				}
+				return other.Find(e) == nil && rows.Find(e) == nil
+			}
+			return false
+		})
+		return out || query && (others == 0 || others < len(tree.Fields(s.ctx, c)))
 	})
 }
 

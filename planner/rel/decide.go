@@ -160,7 +160,11 @@ func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
 	}
 	var eqs []sql.Expression
 	for i := range left {
-		eqs = append(eqs, expression.NewEquals(left[i], list[i]))
+		eq, err := standard.Collated(d.ctx, expression.NewEquals(left[i], list[i]))
+		if err != nil {
+			return lower.Expr{}, err
+		}
+		eqs = append(eqs, eq)
 	}
 	if keeps {
 		return d.exists(n, eqs, true)
@@ -190,11 +194,12 @@ func (d *decider) in(e *plan.InSubquery, keeps bool) (lower.Expr, error) {
 	if len(left) > 1 { // the store has no such comparison with rows around it
 		return lower.Expr{}, rule.Deny(rule.Subquery, refuse.Shape, "Use [NOT] EXISTS with an equality for each.", "Several columns are compared by NOT IN with a subquery.")
 	}
-	x, err := d.Lower(left[0], d.around.Resolve)
+	sides := eqs[0].Children()
+	x, err := d.Lower(sides[0], d.around.Resolve)
 	if err != nil {
 		return x, err
 	}
-	y, err := d.Lower(list[0], both.Resolve)
+	y, err := d.Lower(sides[1], both.Resolve)
 	if err != nil {
 		return y, err
 	}

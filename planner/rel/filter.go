@@ -8,6 +8,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/accounting/days"
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
 )
@@ -24,7 +26,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 			return nil, err
 		} else if ok {
 			out.where = append(out.where, text)
-			if in, ok := c.(*plan.InSubquery); ok {
+			if in, ok := c.(*plan.InSubquery); ok && s.inBytes(in) {
 				out.knowListed(s.ctx, in.Left(), list)
 			}
 			out.Reads = append(out.Reads[:len(out.Reads):len(out.Reads)], list.Reads...)
@@ -62,6 +64,12 @@ func (r *Relation) knowListed(ctx *sql.Context, e sql.Expression, list *Relation
 	if x, y := r.Origin(ctx, e), list.Columns[0].origin; x != nil && y != nil {
 		r.know(list, []sql.Expression{expression.NewEquals(x, y)})
 	}
+}
+
+// inBytes reports whether IN compares by bytes, or values that are no texts.
+func (s *Writer) inBytes(in *plan.InSubquery) bool {
+	by, err := standard.InCollation(s.ctx, in.Left(), in.RightChild.(*plan.Subquery), 0)
+	return err == nil && collation.ByBytes(by)
 }
 
 // ordinaryFirst puts conditions with subqueries last: after the equalities that tell whose row it
@@ -144,7 +152,11 @@ func (s *Writer) listed(r *Relation, cond sql.Expression) (sqlText string, reads
 	if err != nil {
 		return "", nil, false, err
 	}
-	x, y, ok := lower.Alike(x, list.Columns[0].Expr)
+	by, err := standard.InCollation(s.ctx, in.Left(), q, 0)
+	if err != nil {
+		return "", nil, false, err
+	}
+	x, y, ok := lower.Alike(lower.By(x, by, collation.ForKey), lower.By(list.Columns[0].Expr, by, collation.ForKey))
 	if !ok {
 		return "", nil, false, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/grid"
@@ -61,7 +62,13 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 				beside = append(beside, len(exprs))
 				c.origin, c.tags = nil, nil
 			} else if !r.IsUnit(e) || sqlText != u.SQL {
-				sqlText = "any_value(" + sqlText + ")"
+				one := "any_value"
+				if !collation.ByBytes(r.units[0].by) {
+					// the least of a person's spellings: which row the store reads first does not
+					// depend on the person alone
+					one = "min"
+				}
+				sqlText = one + "(" + sqlText + ")"
 			}
 			exprs = append(exprs, sqlText)
 		case sql.Aggregation:

@@ -52,6 +52,7 @@ type unit struct {
 	expr   lower.Expr
 	merged int
 	entity string
+	by     sql.CollationID // of the texts that name the person, see readKey
 	// present says that expr is NULL on no row
 	present bool
 	// of one person's rows of one period: the length of the periods, and the days of those that all
@@ -88,6 +89,7 @@ type tag struct {
 	kind tagKind
 	key  string // schema.table.column of the key; the entity for tagUnit, tagDay, tagPerson; "" for tagFixed
 	unit int
+	by   sql.CollationID // of the column, collation.Bytes where bytes decide
 }
 
 type tagKind uint8
@@ -251,14 +253,20 @@ func (r *Relation) Numbered(l List) *Relation {
 }
 
 // RangeOf returns the public range of the values of an expression, as if it were declared, nil
-// where none is known: a column with a declared range, a constant, and a choice among such: CASE
-// WHEN c THEN amount ELSE 0 END. What is outside of the range is clamped to it, so a loss never
-// rests on it.
+// where none is known: a column with a declared range, a constant, which has that from 0 to it (0
+// that to 1), and a choice among such: CASE WHEN c THEN amount ELSE 0 END. What is outside of the
+// range is clamped to it, so a loss never rests on it.
 func (s *Writer) RangeOf(r *Relation, e sql.Expression) *grid.Bounds {
-	if b := s.hull(r, e); b != nil && b.Lo < b.Hi {
-		return b
+	b := s.hull(r, e)
+	switch {
+	case b == nil || b.Lo > b.Hi:
+		return nil
+	case b.Lo == 0 && b.Hi == 0:
+		return &grid.Bounds{Hi: 1}
+	case b.Lo == b.Hi:
+		return &grid.Bounds{Lo: min(b.Lo, 0), Hi: max(b.Hi, 0)}
 	}
-	return nil
+	return b
 }
 
 // hull is rangeOf, also of one value alone.

@@ -10,6 +10,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -36,6 +37,7 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 		byName[strings.ToLower(c.Name)] = c
 	}
 	schema := n.Schema(s.ctx)
+	by := make([]sql.CollationID, len(schema))
 	ids := tree.ColumnIDs(n, len(schema))
 	if ids == nil {
 		return nil, rule.Deny(rule.Node, refuse.Shape, "", "The columns of %s cannot be followed.", ref)
@@ -45,6 +47,7 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 		if !ok {
 			return nil, rule.Deny(rule.Node, refuse.Shape, "", "The column %s of %s cannot be followed.", c.Name, ref)
 		}
+		by[i] = t.StoreCollation(sc)
 		name := strings.ToLower(c.Name)
 		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: lower.Typed(s.stored(alias, sc), c.Type), table: alias, primary: isPrimary(s.ctx, t, c.Name)}
 		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
@@ -69,12 +72,12 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 	r.bare = r.from
 	for i := range r.Columns {
 		for unit := range policy.Owners() {
-			r.Columns[i].tags = append(r.Columns[i].tags, tag{tagSelf, ref.String() + "." + strings.ToLower(r.Columns[i].Name), unit})
+			r.Columns[i].tags = append(r.Columns[i].tags, tag{tagSelf, ref.String() + "." + strings.ToLower(r.Columns[i].Name), unit, by[i]})
 		}
 	}
 	own := r.from
 	for _, o := range policy.Owners() {
-		if err := s.unit(r, t, o, alias, own); err != nil {
+		if err := s.unit(r, t, o, alias, own, by); err != nil {
 			return nil, err
 		}
 	}
@@ -85,13 +88,13 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 }
 
 // unit finds a person of each row of a table, read as own: the row itself, a column, or through
-// links the parent's.
-func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own string) error {
+// links the parent's. by are the collations of the columns of r.
+func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own string, by []sql.CollationID) error {
 	self, at := t.StoreRef().String(), len(r.units)
 	if l := o.Unit.Link; l != nil {
 		for i := range r.Columns {
 			if strings.EqualFold(r.Columns[i].Name, l.Column) {
-				r.Columns[i].tags = append(r.Columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), at})
+				r.Columns[i].tags = append(r.Columns[i].tags, tag{tagLink, l.Parent + "." + strings.ToLower(l.ParentColumn), at, by[i]})
 			}
 		}
 	}
@@ -104,7 +107,7 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 	for depth, of := 0, o.Unit; ; depth++ {
 		switch {
 		case of.Row:
-			r.units = append(r.units, unit{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, merged: at, entity: o.Entity, present: true})
+			r.units = append(r.units, unit{expr: lower.Expr{SQL: column + ".rowid", Type: lower.Type{Kind: lower.Int}}, merged: at, entity: o.Entity, by: collation.Bytes, present: true})
 			r.Unique = depth == 0
 			r.rowUnit = t.StoreRef().String()
 			return nil
@@ -120,16 +123,16 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 			}
 			return nil
 		case of.Column != "":
-			e, ok := readNamed(t, column, of.Column)
-			if !ok {
+			e, texts, ok := readKey(t, column, of.Column)
+			if !ok || textsBy(texts) != of.Collation {
 				return rule.Deny(rule.PolicyUnit, refuse.Policy, "A DBA declares the unit column again with dp_protect.",
 					"The unit column %s of %s is missing or cannot be compared.", of.Column, t.StoreRef())
 			}
-			r.units = append(r.units, unit{expr: e, merged: at, entity: o.Entity, present: isRequired(t, of.Column)})
+			r.units = append(r.units, unit{expr: e, merged: at, entity: o.Entity, by: texts, present: isRequired(t, of.Column)})
 			r.Unique = depth == 0 && at == 0 && isPrimary(s.ctx, t, of.Column)
 			for i := range r.Columns {
 				if isUnitColumn(r.Columns[i], at, self, t.StoreRef().String(), of.Column, depth) {
-					r.Columns[i].tags = append(r.Columns[i].tags, tag{tagUnit, o.Entity, at})
+					r.Columns[i].tags = append(r.Columns[i].tags, tag{tagUnit, o.Entity, at, texts})
 				}
 			}
 			return nil
@@ -144,10 +147,10 @@ func (s *Writer) unit(r *Relation, t stored.Table, o catalog.Owner, alias, own s
 				"The table %s that %s is linked to does not exist.", l.Parent, t.StoreRef())
 		}
 		next := s.Alias()
-		child, ok1 := readNamed(t, column, l.Column)
-		key, ok2 := readNamed(parent, next, l.ParentColumn)
-		if !ok1 || !ok2 || child.Type != key.Type {
-			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA gives both columns of the link the same type.",
+		child, childBy, ok1 := readKey(t, column, l.Column)
+		key, keyBy, ok2 := readKey(parent, next, l.ParentColumn)
+		if !ok1 || !ok2 || child.Type != key.Type || childBy != keyBy {
+			return rule.Deny(rule.PolicyLink, refuse.Policy, "A DBA gives both columns of the link the same type and collation.",
 				"The link from %s to %s has columns that cannot be compared.", t.StoreRef(), l.Parent)
 		}
 		r.from += " JOIN " + sqltext.StoreTable(parent.StoreRef().Schema, parent.StoreRef().Name) + " AS " + next + " ON " + child.SQL + " = " + key.SQL
@@ -182,6 +185,29 @@ func isUnitColumn(c Column, at int, self, last, unit string, depth int) bool {
 		}
 	}
 	return false
+}
+
+// readKey reads a column that names a person, or leads to one: of a text the key by its column's
+// collation, so that texts which that calls equal are one person. A neighbour then differs in all
+// rows of all these spellings, and what stands for the person in scans, joins and links, as what is
+// counted, is the key and no spelling.
+func readKey(t stored.Table, alias, name string) (lower.Expr, sql.CollationID, bool) {
+	by := collation.Bytes
+	for _, c := range t.StoreColumns() {
+		if strings.EqualFold(c.Name, name) {
+			by = t.StoreCollation(c)
+		}
+	}
+	e, ok := readNamed(t, alias, name)
+	return lower.By(e, by, collation.ForKey), by, ok
+}
+
+// textsBy is a collation as a policy has it.
+func textsBy(c sql.CollationID) string {
+	if collation.ByBytes(c) {
+		return ""
+	}
+	return c.Name()
 }
 
 // readNamed reads a column of a table by name; false when there is none or it has no order.

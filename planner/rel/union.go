@@ -46,11 +46,11 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		Reads:   append(l.Reads[:len(l.Reads):len(l.Reads)], r.Reads...),
 	}
 	lu, ru := l.units[0].expr, r.units[0].expr
-	if lu.Type.Kind != ru.Type.Kind || l.units[0].named != r.units[0].named || len(l.Columns) != len(r.Columns) {
+	if lu.Type.Kind != ru.Type.Kind || l.units[0].by != r.units[0].by || l.units[0].named != r.units[0].named || len(l.Columns) != len(r.Columns) {
 		return nil, unionTypes("the unit")
 	}
 	left, right := []string{lu.SQL + " AS u"}, []string{ru.SQL + " AS u"}
-	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}, entity: l.Entity}}
+	out.units = []unit{{expr: lower.Expr{SQL: alias + ".u", Type: lu.Type}, entity: l.Entity, by: l.units[0].by}}
 	if a, b := l.units[0], r.units[0]; a.every == b.every {
 		out.units[0].every, out.units[0].blocks, out.units[0].named = a.every, Hull(a.blocks, b.blocks), a.named
 	}
@@ -110,8 +110,8 @@ func commonTags(a, b []tag) []tag {
 	var out []tag
 	for _, t := range a {
 		for _, u := range b {
-			if t.kind == u.kind && t.key == u.key && t.kind != tagSelf && t.kind != tagFixed {
-				out = append(out, tag{t.kind, t.key, 0})
+			if t.kind == u.kind && t.key == u.key && t.by == u.by && t.kind != tagSelf && t.kind != tagFixed {
+				out = append(out, tag{t.kind, t.key, 0, t.by})
 			}
 		}
 	}

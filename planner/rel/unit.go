@@ -11,6 +11,8 @@ import (
 
 	"scrim/accounting/days"
 	"scrim/catalog"
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
@@ -71,40 +73,50 @@ func (r *Relation) Single() error {
 
 // IsUnit reports whether a column is the unit of the relation.
 func (r *Relation) IsUnit(e sql.Expression) bool {
-	if a, ok := e.(*expression.Alias); ok {
-		e = a.Child
-	}
-	gf, ok := e.(*expression.GetField)
-	if !ok {
+	return r.tagged(e, func(c *Column, t tag) bool { return t.kind == tagUnit })
+}
+
+// tagged reports whether an expression is a column with a tag of the relation's unit, or the key
+// of one by the column's own collation.
+func (r *Relation) tagged(e sql.Expression, is func(*Column, tag) bool) bool {
+	gf, by := keyOf(tree.Unalias(e))
+	if gf == nil {
 		return false
 	}
 	c := r.Find(gf)
-	if c == nil || c.Extended {
-		return false
+	return c != nil && !c.Extended && slices.ContainsFunc(c.tags, func(t tag) bool {
+		return r.root(t.unit) == 0 && (by == unkeyed || by == t.by) && is(c, t)
+	})
+}
+
+// unkeyed is the collation of a column that is compared as it is.
+const unkeyed = sql.Collation_Unspecified
+
+// keyOf is the column that an expression is, or is the key of by a collation. Equal columns have
+// equal keys by every collation, and equal keys mean the same person by that of the column alone: a
+// coarser one calls persons equal.
+func keyOf(e sql.Expression) (*expression.GetField, sql.CollationID) {
+	by := unkeyed
+	if w, ok := e.(*standard.Weighed); ok && w.Use == collation.ForKey {
+		e, by = w.Child, w.Collation
 	}
-	for _, t := range c.tags {
-		if t.kind == tagUnit && r.root(t.unit) == 0 {
-			return true
-		}
-	}
-	return false
+	gf, _ := e.(*expression.GetField)
+	return gf, by
 }
 
 // TellsUnit reports whether a column has its value on rows of one person alone: it is the unit, it
 // refers to an enforced key whose row has the unit, or it is an enforced primary key itself.
 func (r *Relation) TellsUnit(e sql.Expression) bool {
-	gf, ok := tree.Unalias(e).(*expression.GetField)
-	if !ok {
-		return false
-	}
-	c := r.Find(gf)
-	return c != nil && !c.Extended && slices.ContainsFunc(c.tags, func(t tag) bool {
-		return r.root(t.unit) == 0 && (t.kind == tagUnit || t.kind == tagLink || t.kind == tagSelf && c.primary)
+	return r.tagged(e, func(c *Column, t tag) bool {
+		return t.kind == tagUnit || t.kind == tagLink || t.kind == tagSelf && c.primary
 	})
 }
 
 // SomeUnit reports whether an expression is the unit of its row, or NULL.
 func (r *Relation) SomeUnit(e sql.Expression) bool {
+	if w, ok := e.(*standard.Weighed); ok && w.Use == collation.ForKey && w.Collation == r.units[0].by {
+		e = w.Child
+	}
 	switch e := e.(type) {
 	case *expression.GetField: // of the side of an outer join that may be missing
 		c := r.Find(e)
@@ -134,8 +146,8 @@ func (r *Relation) unitOrNull(e sql.Expression) bool {
 // NamesRows reports whether a column is the enforced primary key of the one table that the relation
 // reads: then no two rows have one value, and none has NULL.
 func (s *Writer) NamesRows(r *Relation, e sql.Expression) bool {
-	gf, ok := e.(*expression.GetField)
-	if !ok || len(r.Reads) != 1 || r.joined {
+	gf, by := keyOf(e)
+	if gf == nil || len(r.Reads) != 1 || r.joined {
 		return false
 	}
 	c := r.Find(gf)
@@ -148,7 +160,7 @@ func (s *Writer) NamesRows(r *Relation, e sql.Expression) bool {
 		return false
 	}
 	for _, g := range c.tags {
-		if name, own := strings.CutPrefix(g.key, self+"."); g.kind == tagSelf && own && isPrimary(s.ctx, t, name) {
+		if name, own := strings.CutPrefix(g.key, self+"."); g.kind == tagSelf && own && (by == unkeyed || by == g.by) && isPrimary(s.ctx, t, name) {
 			return true
 		}
 	}
@@ -162,9 +174,9 @@ func (r *Relation) link(cond sql.Expression, all bool) {
 	if !ok {
 		return
 	}
-	lf, ok1 := eq.Left().(*expression.GetField)
-	rf, ok2 := eq.Right().(*expression.GetField)
-	if !ok1 || !ok2 {
+	lf, by := keyOf(eq.Left())
+	rf, same := keyOf(eq.Right())
+	if lf == nil || rf == nil || by != same {
 		return
 	}
 	a, b := r.Find(lf), r.Find(rf)
@@ -173,7 +185,7 @@ func (r *Relation) link(cond sql.Expression, all bool) {
 	}
 	for _, x := range a.tags {
 		for _, y := range b.tags {
-			if x.key == y.key && sameUnit(x.kind, y.kind) {
+			if x.key == y.key && x.by == y.by && (by == unkeyed || by == x.by) && sameUnit(x.kind, y.kind) {
 				r.merge(x.unit, y.unit)
 				if all {
 					r.spare(a, b, x, y)
@@ -230,11 +242,11 @@ func (r *Relation) CountPersons() string {
 
 // pairOf is the unit of a row of a table by period, but for its place and its entity.
 func (s *Writer) pairOf(t stored.Table, alias string, u catalog.Unit) (unit, error) {
-	person, ok1 := readNamed(t, alias, u.Column)
+	person, by, ok1 := readKey(t, alias, u.Column)
 	day, ok2 := readNamed(t, alias, u.Period.Of)
-	if ok1 && ok2 {
+	if ok1 && ok2 && textsBy(by) == u.Collation {
 		if pair, ok := pairFor(u.Period.Every, person, day); ok {
-			return unit{expr: pair, every: u.Period.Every, named: person.Type}, nil
+			return unit{expr: pair, every: u.Period.Every, named: person.Type, by: by}, nil
 		}
 	}
 	return unit{}, rule.Deny(rule.PolicyUnit, refuse.Policy,
@@ -251,7 +263,7 @@ func (r *Relation) tagPeriods(self string, u catalog.Unit, entity string, at int
 			kind   tagKind
 		}{{u.Period.Of, tagDay}, {u.Column, tagPerson}} {
 			if isUnitColumn(*c, at, self, self, x.column, 0) {
-				c.tags = append(c.tags, tag{x.kind, entity, at})
+				c.tags = append(c.tags, tag{kind: x.kind, key: entity, unit: at})
 			}
 		}
 	}
@@ -260,8 +272,8 @@ func (r *Relation) tagPeriods(self string, u catalog.Unit, entity string, at int
 // NamesPerson reports whether a column names the person of a unit that is one person's rows of one
 // period: a group of its values would be one person.
 func (r *Relation) NamesPerson(e sql.Expression) bool {
-	gf, ok := tree.Unalias(e).(*expression.GetField)
-	if !ok {
+	gf, _ := keyOf(tree.Unalias(e))
+	if gf == nil {
 		return false
 	}
 	c := r.Find(gf)
@@ -316,6 +328,7 @@ type Owner struct {
 	Expr   lower.Expr
 	Entity string
 	named  lower.Type // as that of a unit
+	by     sql.CollationID
 	// Present says that no row is without one: a condition to that end would have the store reckon
 	// with fewer rows of the table than there are, and join it in the wrong order.
 	Present bool
@@ -326,7 +339,7 @@ func (r *Relation) Owners() []Owner {
 	var out []Owner
 	for i, u := range r.units {
 		if r.root(i) == i {
-			out = append(out, Owner{u.expr, u.entity, u.named, u.present})
+			out = append(out, Owner{u.expr, u.entity, u.named, u.by, u.present})
 		}
 	}
 	return out
@@ -348,9 +361,9 @@ func (s *Writer) CheckOwners(r *Relation) error {
 				fmt.Sprintf("If nobody is both, a DBA says so: CALL dp_set_disjoint('%s', '%s'). Else join protected tables of one entity.", owners[0].Entity, owners[1].Entity),
 				"The protected tables %s belong to the entities %s and %s, and somebody who is a person of both would lose more than is charged.", r.PrivateNames(), owners[0].Entity, owners[1].Entity)
 		}
-	case !sameNames(owners[0].Expr.Type, owners[1].Expr.Type), !sameNames(owners[0].named, owners[1].named):
-		return rule.Deny(rule.Owners, refuse.Shape, "A DBA gives the unit columns of the entity one type.",
-			"The protected tables %s name the persons of the entity %s in columns of different types, so that one person cannot be told from two.", r.PrivateNames(), r.Entity)
+	case !sameNames(owners[0].Expr.Type, owners[1].Expr.Type), !sameNames(owners[0].named, owners[1].named), owners[0].by != owners[1].by:
+		return rule.Deny(rule.Owners, refuse.Shape, "A DBA gives the unit columns of the entity one type and collation.",
+			"The protected tables %s name the persons of the entity %s in columns of different types or collations, so that one person cannot be told from two.", r.PrivateNames(), r.Entity)
 	}
 	return nil
 }

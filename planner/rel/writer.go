@@ -2,6 +2,7 @@ package rel
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -90,6 +91,21 @@ func (s *Writer) NewID() sql.ColumnId {
 // gives the same text.
 func (s *Writer) Begin() {
 	s.binder, s.aliases, s.counted = &lower.Binder{Raise: s.AsWritten}, 0, nil
+}
+
+// A Mark is a place in a scan being generated: what has been bound and named up to there.
+type Mark struct {
+	binder  *lower.Binder
+	aliases int
+	counted map[string]int
+}
+
+// Mark returns the place in the scan being generated.
+func (s *Writer) Mark() *Mark { return &Mark{s.binder.Clone(), s.aliases, maps.Clone(s.counted)} }
+
+// Resume goes on from a mark, so that several scans have what was translated before it in common.
+func (s *Writer) Resume(m *Mark) {
+	s.binder, s.aliases, s.counted = m.binder.Clone(), m.aliases, maps.Clone(m.counted)
 }
 
 // Aside runs f, which generates other scans, and then goes on with the one being generated.

@@ -41,7 +41,7 @@ func (s *Builder) DigestOf(d *Aggregation) string {
 	for _, k := range d.Keys {
 		e.Put(k.Image != nil)
 		if k.Image != nil {
-			e.Put(k.Image.Values)
+			e.Put(k.Image.Shown())
 		}
 	}
 	e.Put(d.Public, d.Groups, d.MaxGroups, d.Bounded, d.Pure, d.Choice.Together)

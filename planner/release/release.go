@@ -29,7 +29,8 @@ const AllGroups = 24
 
 // Aggregation is one release before the statement's loss is split.
 type Aggregation struct {
-	Relation *rel.Relation
+	Relation *rel.Relation // what the GROUP BY is over
+	Mark     *rel.Mark     // up to where the relation is translated: the scans go on from there
 	keys.Grouping
 	MaxGroups  int  // groups that a unit may be in, >= 1
 	Bounded    bool // maxGroups is enforced by the scans
@@ -44,21 +45,11 @@ type Aggregation struct {
 	Pure      bool  // by pure mechanisms only
 	Other     bool  // what is in keys that are not selected is one group more, see scan.go
 	specs     []scanSpec
-	input     sql.Node // what the GROUP BY is over
 	Scans     []plan.Scan
 	Partial   []string   // the dimensions of a view that rows may have no value of
 	Blocks    *days.Span // the days of the periods that the scans read; nil: any
 	Digest    string
 	Release   *plan.Release
-}
-
-// readsOf notes the periods that the rows of a scan are of: those of all scans are charged.
-func (d *Aggregation) readsOf(r *rel.Relation, scan int) {
-	on := r.Blocks()
-	if scan > 0 {
-		on = rel.Hull(d.Blocks, on)
-	}
-	d.Blocks = on
 }
 
 // Builder builds the aggregations of one statement: how their groups are bounded and answered, and
@@ -72,13 +63,11 @@ type Builder struct {
 	// Memory bounds the numbers of one query that the executor holds, in bytes; 0: no bound is
 	// known.
 	Memory int64
-	// Rows translates the input of a GROUP BY, for each scan anew.
-	Rows func(input sql.Node) (*rel.Relation, error)
 }
 
 // NewBuilder returns the builder of a statement.
-func NewBuilder(ctx *sql.Context, w *rel.Writer, p *settings.Settings, k *keys.Finder, a *aggregate.Binder, memory int64, rows func(sql.Node) (*rel.Relation, error)) *Builder {
-	return &Builder{w, ctx, p, k, a, memory, rows}
+func NewBuilder(ctx *sql.Context, w *rel.Writer, p *settings.Settings, k *keys.Finder, a *aggregate.Binder, memory int64) *Builder {
+	return &Builder{w, ctx, p, k, a, memory}
 }
 
 // BoundGroups chooses how many groups a person may be in, and whether the scans must see to it.

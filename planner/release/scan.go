@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dolthub/go-mysql-server/sql"
-
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -38,8 +36,9 @@ type scanSpec struct {
 // ones for quantiles, which have no column that says whether a person is present, for vectors,
 // whose rows are present or absent as a whole, and for what is answered in all groups at once,
 // which names the unit.
-func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
-	d.specs, d.input = nil, input
+func (s *Builder) Scans(d *Aggregation) error {
+	d.specs = nil
+	d.Blocks = d.Relation.Blocks()
 	if d.Other {
 		d.specs = append(d.specs, scanSpec{argument: -1, selects: true})
 	}
@@ -79,7 +78,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 		}
 	}
 	for i := range d.specs {
-		sc, err := s.scanOf(d, i, input)
+		sc, err := s.scanOf(d, i)
 		if err != nil {
 			return err
 		}
@@ -88,7 +87,7 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 	return nil
 }
 
-// scanOf generates one scan from the bound tree: the same tree gives the same text and values.
+// scanOf generates one scan of the relation: the same tree gives the same text and values.
 //
 //	SELECT <group>, <columns> FROM (
 //	  SELECT <group>, u, <grid indexes of the arguments> FROM <relation> WHERE u IS NOT NULL
@@ -97,8 +96,8 @@ func (s *Builder) Scans(d *Aggregation, input sql.Node) error {
 // and, where a person may be in more groups than the loss allows for, only that many of them,
 // chosen by a hash of the person, the group and a secret that the executor draws for each
 // execution. The choice depends on nothing but that person's rows and the secret.
-func (s *Builder) scanOf(d *Aggregation, at int, input sql.Node) (plan.Scan, error) {
-	sc, err := s.writeScan(d, at, input)
+func (s *Builder) scanOf(d *Aggregation, at int) (plan.Scan, error) {
+	sc, err := s.writeScan(d, at)
 	if err == nil {
 		err = s.CheckWidth(sc.SQL)
 	}
@@ -106,15 +105,10 @@ func (s *Builder) scanOf(d *Aggregation, at int, input sql.Node) (plan.Scan, err
 }
 
 // writeScan is scanOf, however many columns of a table the scan reads.
-func (s *Builder) writeScan(d *Aggregation, at int, input sql.Node) (plan.Scan, error) {
-	s.Begin()
+func (s *Builder) writeScan(d *Aggregation, at int) (plan.Scan, error) {
+	s.Resume(d.Mark)
 	spec := d.specs[at]
-	r, err := s.Rows(input)
-	if err != nil {
-		return plan.Scan{}, err
-	}
-	d.readsOf(r, at)
-	in, err := s.materialise(d, r, spec)
+	in, err := s.materialise(d, d.Relation, spec)
 	if err != nil {
 		return plan.Scan{}, err
 	}

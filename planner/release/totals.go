@@ -63,14 +63,11 @@ type question struct {
 	values map[string]plan.ValueAt
 }
 
-// question translates the input of an aggregation anew, so that its texts do not depend on where in
+// question goes on from the relation of an aggregation, so that its texts do not depend on where in
 // the statement it stands.
 func (s *Builder) question(d *Aggregation) (*question, error) {
-	s.Begin()
-	r, err := s.Rows(d.input)
-	if err != nil {
-		return nil, err
-	}
+	s.Resume(d.Mark)
+	r := d.Relation
 	q := &question{d: d, keys: s.keys.Texts(r, &d.Grouping), values: map[string]plan.ValueAt{}}
 	written := func(item string) string {
 		sc := rel.Renumbered(plan.Scan{SQL: "SELECT " + item + s.Clause(r), Args: s.Args()})
@@ -103,6 +100,7 @@ func (s *Builder) question(d *Aggregation) (*question, error) {
 		q.values[text] = at
 		return nil
 	}
+	var err error
 	for i, a := range d.Aggregates {
 		if a.Parts != nil && !a.GroupVector {
 			continue // means

@@ -22,6 +22,8 @@ type Table interface {
 	// StoreColumns lists all columns of the table in the order of its GMS schema, whatever
 	// projection the value carries.
 	StoreColumns() []store.Column
+	// StoreCollation is the collation of a column of StoreColumns, collation.Bytes for no text.
+	StoreCollation(store.Column) sql.CollationID
 }
 
 // Under returns the store's table under a GMS table, if it is one.
@@ -66,6 +68,9 @@ func Persons(t Table, p catalog.Table) string {
 	text := fmt.Sprintf("%q %q %d %t", t.StoreRef().String(), p.Account, p.Relation, p.Sized)
 	for _, o := range p.Owners() {
 		text += fmt.Sprintf(" and %q %t %q", o.Entity, o.Unit.Row, o.Unit.Column)
+		if o.Unit.Collation != "" {
+			text += " by " + o.Unit.Collation
+		}
 		if o.Unit.Link != nil {
 			text += fmt.Sprintf(" %+v", *o.Unit.Link)
 		}

@@ -16,8 +16,9 @@ type plain struct {
 	columns []store.Column
 }
 
-func (plain) StoreRef() store.TableRef       { return store.TableRef{Schema: "d", Name: "t"} }
-func (p plain) StoreColumns() []store.Column { return p.columns }
+func (plain) StoreRef() store.TableRef                      { return store.TableRef{Schema: "d", Name: "t"} }
+func (p plain) StoreCollation(store.Column) sql.CollationID { return 0 }
+func (p plain) StoreColumns() []store.Column                { return p.columns }
 
 // TestPersonsAreToldApart: other persons have another text, other columns have not.
 func TestPersonsAreToldApart(t *testing.T) {

@@ -5,6 +5,7 @@ package tree
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -254,18 +255,8 @@ func IsZero(e sql.Expression) bool {
 		return false
 	}
 	switch v := l.Value().(type) {
-	case int8:
-		return v == 0
-	case int64:
-		return v == 0
-	case uint64:
-		return v == 0
-	case int:
-		return v == 0
-	case int16:
-		return v == 0
-	case int32:
-		return v == 0
+	case int, int8, int16, int32, int64, uint64:
+		return reflect.ValueOf(v).IsZero()
 	}
 	return false
 }
@@ -273,28 +264,12 @@ func IsZero(e sql.Expression) bool {
 // Float reads the numbers among SQL values, and texts of a type of their own that are numbers.
 func Float(v any) (float64, bool) {
 	switch x := v.(type) {
-	case float64:
-		return x, true
-	case float32:
-		return float64(x), true
-	case int:
-		return float64(x), true
-	case int8:
-		return float64(x), true
-	case int16:
-		return float64(x), true
-	case int32:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case uint8:
-		return float64(x), true
-	case uint16:
-		return float64(x), true
-	case uint32:
-		return float64(x), true
-	case uint64:
-		return float64(x), true
+	case float32, float64:
+		return reflect.ValueOf(x).Float(), true
+	case int, int8, int16, int32, int64:
+		return float64(reflect.ValueOf(x).Int()), true
+	case uint8, uint16, uint32, uint64:
+		return float64(reflect.ValueOf(x).Uint()), true
 	case fmt.Stringer:
 		f, err := strconv.ParseFloat(x.String(), 64)
 		return f, err == nil

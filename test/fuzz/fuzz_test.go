@@ -61,7 +61,7 @@ func TestSmaller(t *testing.T) {
 func TestTyped(t *testing.T) {
 	for statement, want := range map[string]string{
 		"SELECT p.da < DATE '2020-01-01' FROM t1 p":            "SELECT DATE < DATE FROM t1 p",
-		"SELECT e, 'e', X'61', '2020-01-01', CAST(d2 AS CHAR)": "SELECT ENUM, 'e', BIN, DAYTEXT, CAST(DEC AS CHAR)",
+		"SELECT e, 'e', X'61', '2020-01-01', CAST(d2 AS CHAR)": "SELECT ENUM, 'e', HEXBIN, DAYTEXT, CAST(DEC AS CHAR)",
 	} {
 		if got := Typed(statement); got != want {
 			t.Errorf("%s: got %s", statement, got)

@@ -11,6 +11,9 @@ import (
 // copies is how many persons have each row of the protected table: keys of few are not answered.
 const copies = 20
 
+// rowsEach is how many rows each person has.
+const rowsEach = 3
+
 // visits are the columns of the protected table, whose values are within what Declarations declare.
 var visits = []column{
 	{"k", "INT", "1|2|3|4", ""},
@@ -58,7 +61,7 @@ func PrivateTables() []string {
 			row = append(row, v)
 		}
 		for p := range copies {
-			rows = append(rows, fmt.Sprintf("(%d, %s)", id/3*copies+p, strings.Join(row, ", ")))
+			rows = append(rows, fmt.Sprintf("(%d, %s)", id/rowsEach*copies+p, strings.Join(row, ", ")))
 		}
 	}
 	return []string{
@@ -81,7 +84,8 @@ func Declarations(schema string) []string {
 	for _, who := range []string{"*", "default"} {
 		out = append(out, fmt.Sprintf("CALL dp_set_budget('%s.o', '%s', 'rho=1000000', 1e-3, 'never')", schema, who))
 	}
-	return out
+	// of which no more count: then no clip is searched for, which would take a part of a sum
+	return append(out, fmt.Sprintf(`CALL dp_set_defaults('%s.o', '{"max_rows_per_unit": %d}')`, schema, rowsEach))
 }
 
 // PrivateShapes are what statements on protected rows are about.

@@ -34,7 +34,7 @@ func init() {
 // Typed is a statement with the types of columns and dates in their place: what kind of statement
 // it is.
 func Typed(statement string) string {
-	s := binaryText.ReplaceAllString(statement, "BIN")
+	s := binaryText.ReplaceAllString(statement, "HEXBIN")
 	s = typedText.ReplaceAllStringFunc(s, func(x string) string {
 		kind, _, _ := strings.Cut(x, " ")
 		return strings.Replace(kind, "TIMESTAMP", "MOMENT", 1)

@@ -1,5 +1,6 @@
-// Package reference writes docs/reference.md from the tables that the server itself uses:
-// functions, procedures, variables, the dp database, the allow-list of expressions, and refusals.
+// Package reference writes docs/reference.md and a part of docs/dialect.md from the tables that the
+// server itself uses: functions, procedures, variables, the dp database and refusals; and who
+// evaluates which of MySQL's functions, types and statements.
 package reference
 
 import (
@@ -12,23 +13,24 @@ import (
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
-	"scrim/planner/lower"
 )
 
-// The marks between which a document's reference stands.
-const (
-	begin = "<!-- reference:begin -->\n"
-	end   = "<!-- reference:end -->\n"
-)
+// parts are what a document may hold between the lines <!-- NAME:begin --> and <!-- NAME:end -->.
+var parts = map[string]func() string{"reference": Text, "dialect": Dialect}
 
-// Replace returns the document with the text between its marks replaced by the reference.
+func begin(name string) string { return "<!-- " + name + ":begin -->\n" }
+func end(name string) string   { return "<!-- " + name + ":end -->\n" }
+
+// Replace returns the document with the text between its marks written anew.
 func Replace(document string) (string, error) {
-	head, rest, ok := strings.Cut(document, begin)
-	_, tail, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return "", errors.New("reference: the document does not have the marks <!-- reference:begin --> and <!-- reference:end -->")
+	for name, text := range parts {
+		head, rest, ok := strings.Cut(document, begin(name))
+		_, tail, ok2 := strings.Cut(rest, end(name))
+		if ok && ok2 {
+			return head + begin(name) + text() + end(name) + tail, nil
+		}
 	}
-	return head + begin + Text() + end + tail, nil
+	return "", errors.New("reference: the document does not have the marks <!-- reference:begin --> and <!-- reference:end -->, or those of the dialect")
 }
 
 // Text returns the whole reference as Markdown.
@@ -38,8 +40,7 @@ func Text() string {
 	section("Functions", functions.Reference())
 	section("Procedures", "For DBAs; callable with and without a current database.\n\n"+admin.Reference())
 	section("Session variables", variables())
-	section("Tables of the database `dp`", tables())
-	section("Functions on protected rows", allowList())
+	section("Tables of the database `dp`", shown())
 	section("Warnings", warnings())
 	section("Refusals", refusals())
 	return b.String()
@@ -54,20 +55,11 @@ func variables() string {
 	return b.String()
 }
 
-func tables() string {
+func shown() string {
 	var b strings.Builder
 	b.WriteString("| table | columns | what it shows |\n| --- | --- | --- |\n")
 	for _, t := range admin.Tables() {
 		fmt.Fprintf(&b, "| `dp.%s` | %s | %s |\n", t.Name, strings.Join(t.Columns, ", "), t.Doc)
-	}
-	return b.String()
-}
-
-func allowList() string {
-	var b strings.Builder
-	b.WriteString("Deterministic and total; where one would fail on a row, its value is NULL.\n\n| function | remark |\n| --- | --- |\n")
-	for _, f := range lower.Functions() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(f.Signature, "|", `\|`), f.Remark)
 	}
 	return b.String()
 }

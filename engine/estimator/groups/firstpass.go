@@ -22,8 +22,9 @@ import (
 // which is least at w = √(r·D): with r a third of κ that is κ·√(D/3κ), where it is more than κ.
 
 // spreadQuantile is the quantile of the persons' spreads that κ is; it is their mean where that is
-// greater, as it is of heavy tails, up to spreadMost times the quantile. A row weighs as much as
-// √(D/(farKappa·κ)) of κ, from one to weightMost.
+// greater, as it is of heavy tails, up to spreadMost times the quantile where that is not at the
+// centre, as it is where most persons have one value. A row weighs as much as √(D/(farKappa·κ)) of
+// κ, from one to weightMost.
 const (
 	spreadQuantile = 0.75
 	spreadMost     = 4
@@ -149,7 +150,11 @@ func (s search) findSpread(n noise.Noiser, l layout, v measured, centre centring
 	if top, seen = s.spread.Top(noisy); !seen {
 		return kappa, kappa
 	}
-	kappa = min(max(kappa, min(s.mean(noisy[:top+1]), spreadMost*usual)), most)
+	mean := s.mean(noisy[:top+1])
+	if usual > 1 {
+		mean = min(mean, spreadMost*usual)
+	}
+	kappa = min(max(kappa, mean), most)
 	far, ok := c.radius(s.spread, noisy, s.spread.Edge(float64(s.spread.Buckets)))
 	if !ok {
 		return kappa, kappa

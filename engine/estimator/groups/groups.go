@@ -75,8 +75,9 @@ type release struct {
 //
 // Where n̂ is too small for the searches, or no norm stands out from the noise, means are NaN and
 // the others are answered with what is left of the loss; where that does not do for sums either,
-// the counts are. It is TooFew where there is nothing else, or where no norm stands out of that
-// either and the public limit of norms is not narrow.
+// the counts are. A sum in which no norm stands out is NaN, and the others are answered. It is
+// TooFew where there is nothing else, or where no norm stands out of that either and the public
+// limit of norms is not narrow.
 func New(p Params) (estimator.Estimator, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -143,8 +144,8 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 	if !ok {
 		return r.few(n, in, count, needed)
 	}
-	weights, limit, ok := r.scaled(n, b, weights)
-	if !ok {
+	weights, limit, unseen := r.scaled(n, b, weights)
+	if !slices.Contains(unseen, false) {
 		return r.few(n, in, count, needed)
 	}
 	v := vectors{measured: b, weights: r.layout.spread(weights)}
@@ -164,9 +165,20 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 	case !ok:
 		return scalar.TooFew(r.p.Groups*len(r.layout.parts), seen(r.histogram()))
 	case r.planned:
-		return r.answers(r.plan(n, v, radius, limit), centres)
+		return r.without(r.answers(r.plan(n, v, radius, limit), centres), unseen, needed)
 	}
-	return r.answers(r.clipped(n, v, radius, r.sum), centres)
+	return r.without(r.answers(r.clipped(n, v, radius, r.sum), centres), unseen, needed)
+}
+
+// without takes away the answers of the parts that are unseen: they would be noise by a public
+// limit.
+func (r release) without(e estimator.Estimate, unseen []bool, needed int64) estimator.Estimate {
+	for j := range e.Values {
+		if unseen[j%len(unseen)] {
+			e.Values[j], e.StdErr[j], e.Needed = math.NaN(), math.NaN(), needed
+		}
+	}
+	return e
 }
 
 // clipped releases the sum of the vectors clipped to a radius, at loss rho.
@@ -217,21 +229,27 @@ func (r release) measured(n noise.Noiser, in, some *estimator.Block, count float
 // of two, so that shorter ones have room for buckets below.
 const unitScale = 1 << 20
 
-// scaled releases the parts' scales and returns the weights divided by their squares, with a limit
-// of the norms by them; ok is false if a part has no norm that stands out. A count then has the
-// scale 1, which is its least norm.
-func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []float64, limit float64, ok bool) {
+// scaled returns the weights divided by the squares of the parts' scales, which it releases, and a
+// limit of the norms by them. Where no norm of a count stands out, its scale is 1, the least norm.
+// Where no norm of a sum does, as of SUM(0), the sum is unseen: its scale is the public limit of
+// its norms, so that it takes next to nothing of what the others share. Which are unseen is told by
+// released numbers, and a person's vector is clipped by the weights, whatever they are.
+func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []float64, limit float64, unseen []bool) {
 	l := r.layout
+	unseen = make([]bool, len(r.searches))
 	if len(r.searches) == 1 {
-		return weights, l.farthest(l.parts[0], r.most()), true
+		return weights, l.farthest(l.parts[0], r.most()), unseen
 	}
 	own, sum := newCost(r.p.Groups, r.factor2, r.sum), 0.0
-	out, ok = append(out, weights...), true
-	for _, s := range r.searches {
+	out = append(out, weights...)
+	for k, s := range r.searches {
 		farthest := l.farthest(s.part, r.most())
 		scale, seen := s.findScale(n, l, v, weights, own, farthest)
-		if !seen {
-			scale, ok = 1, ok && s.Measure.count()
+		switch unseen[k] = !seen && !s.Measure.count(); {
+		case unseen[k]:
+			scale = farthest
+		case !seen:
+			scale = 1
 		}
 		f := unitScale / scale
 		for c := s.first; c < s.first+s.Measure.Columns(); c++ {
@@ -239,7 +257,7 @@ func (r release) scaled(n noise.Noiser, v measured, weights []float64) (out []fl
 		}
 		sum += farthest * farthest * f * f
 	}
-	return out, math.Sqrt(sum), ok
+	return out, math.Sqrt(sum), unseen
 }
 
 // narrow is the public limit of norms up to which vectors are left as they are where no norm stands

@@ -51,6 +51,50 @@ func TestSumsOfFewPersons(t *testing.T) {
 	}
 }
 
+// TestASumOfNothingIsNaNAlone: a sum that nobody has anything in, SUM(0), leaves a sum, a mean and
+// a count beside it as they are.
+func TestASumOfNothingIsNaNAlone(t *testing.T) {
+	parts := []Aggregate{{Measure: Sum, Grid: quarters()}, {Measure: Sum, Grid: quarters()}, {Measure: RowMean, Grid: quarters()}, {Measure: Rows}}
+	for _, relation := range relations {
+		e := variant{p: Params{Groups: 2, Aggregates: parts}}.at(t, 10, relation)
+		const persons = 2000
+		db := make([]map[int]int64, persons)
+		for i := range db {
+			db[i] = map[int]int64{1: 40, 2: 80, 3: 2, 4: 2}
+		}
+		a := e.Release(stattest.Noiser(t, relation.String()), estimator.Input{Vectors: layOut(10, db)})
+		v := a.Values
+		if a.Status != estimator.OK || v[0] == v[0] || v[4] == v[4] || a.Needed == 0 {
+			t.Fatalf("%v: %v of %v, and %d are needed", relation, a.Status, v, a.Needed)
+		}
+		for j, want := range map[int]float64{1: 10 * persons, 2: 10, 3: 2 * persons} {
+			if !(math.Abs(v[j]-want) <= want/20) {
+				t.Errorf("%v: value %d is %v, want %v", relation, j, v[j], want)
+			}
+		}
+	}
+}
+
+// TestMeansWhereMostHaveOneValue: where four in five persons have the same value, the others'
+// groups have means, too.
+func TestMeansWhereMostHaveOneValue(t *testing.T) {
+	const persons = 100
+	for _, relation := range relations {
+		e := variant{p: Params{Groups: 2, Aggregates: []Aggregate{{Measure: RowMean, Grid: quarters()}, {Measure: Rows}}}}.at(t, 500, relation)
+		db := make([]map[int]int64, persons)
+		for i := range db {
+			db[i] = map[int]int64{0: 4, 1: 1, 2: 1}
+			if i%5 == 0 {
+				db[i] = map[int]int64{3: 16, 4: 1, 5: 1}
+			}
+		}
+		a := e.Release(stattest.Noiser(t, relation.String()), estimator.Input{Vectors: layOut(6, db)})
+		if v := a.Values; a.Status != estimator.OK || !(math.Abs(v[0]-1) <= 0.2 && math.Abs(v[2]-4) <= 0.5) {
+			t.Errorf("%v: %v of %v", relation, v, a.Status)
+		}
+	}
+}
+
 // TestShapedNormsHaveALimit: no norm by a shape passes the public limit, whatever persons have, and
 // a person who is in as many groups as they may, with all that they may have, comes near.
 func TestShapedNormsHaveALimit(t *testing.T) {

@@ -9,10 +9,10 @@
 //
 // # What is told
 //
-// Definitions, grants and settings, to an account those that it may see. Nothing that depends on
-// rows: the number of rows (but of public tables), their size, cardinalities, the next
-// AUTO_INCREMENT value, the times of creation and of the latest change, and checksums are NULL,
-// whoever asks. A time of change or a version of the data would tell when a person's rows were
+// An account sees the definitions, grants and settings that it may see. It sees nothing that
+// depends on rows: sizes, cardinalities, times of creation and change, and checksums are NULL for
+// everybody. Only public tables show their number of rows, and only who may read a table's rows
+// sees its next AUTO_INCREMENT value. A time of change would tell when a person's rows were
 // written.
 //
 // Counters of the whole server (statements, bytes) are told to DBAs and auditors; others see those

@@ -1,6 +1,8 @@
 package browse
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -8,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/mysql/session"
+	"scrim/internal/collation"
 )
 
 // engineName is what every table says that it is stored in: tools ask for it to know of
@@ -25,13 +28,13 @@ func (s *Server) informationSchema() *database {
 		"schemata": s.schemata, "tables": s.tables, "columns": s.columns, "views": s.views, "partitions": s.partitions,
 		"schemata_extensions": s.schemataExtensions, "tables_extensions": s.tablesExtensions, "columns_extensions": s.columnsExtensions,
 		"statistics": s.statistics, "key_column_usage": s.keyColumnUsage, "table_constraints": s.tableConstraints,
-		"table_constraints_extensions": s.tableConstraintsExtensions, "check_constraints": s.checkConstraints,
+		"table_constraints_extensions": s.tableConstraintsExtensions, "check_constraints": s.checkConstraints, "referential_constraints": s.referentialConstraints,
 	}
 	whole := map[string]func(*sql.Context) ([]sql.Row, error){
 		"routines": s.routines, "parameters": s.parameters, "processlist": s.processes,
-		"enabled_roles": s.enabledRoles, "applicable_roles": s.applicableRoles, "plugins": plugins,
+		"enabled_roles": s.enabledRoles, "applicable_roles": s.applicableRoles, "plugins": plugins, "character_sets": characterSets,
 	}
-	kept := map[string]bool{"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
+	kept := map[string]bool{"collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
 		"st_spatial_reference_systems": true, "st_units_of_measure": true}
 	d := newDatabase(sql.InformationSchemaDatabaseName)
 	all := information_schema.GetInformationSchemaTables()
@@ -82,6 +85,12 @@ func (s *Server) translated(t *information_schema.InformationSchemaTable) func(*
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasPrefix(t.Name(), "collation") {
+			list = slices.DeleteFunc(list, func(r sql.Row) bool {
+				c, err := sql.ParseCollation("", fmt.Sprint(r[0]), false)
+				return err != nil || !collation.Supported(c)
+			})
+		}
 		for i, c := range t.TableSchema {
 			e, ok := c.Type.(sql.EnumType)
 			if !ok {
@@ -95,6 +104,17 @@ func (s *Server) translated(t *information_schema.InformationSchemaTable) func(*
 		}
 		return list, nil
 	}
+}
+
+// characterSets lists the character sets that the server has.
+func characterSets(*sql.Context) (list []sql.Row, err error) {
+	iter := sql.NewCharacterSetsIterator()
+	for c, ok := iter.Next(); ok; c, ok = iter.Next() {
+		if collation.SupportedCharset(c.ID) {
+			list = append(list, sql.Row{c.Name, c.DefaultCollation.Name(), c.Description, uint32(c.MaxLength)})
+		}
+	}
+	return list, nil
 }
 
 // plugins lists what accounts can be made with.
@@ -122,7 +142,7 @@ func (s *Server) routines(*sql.Context) ([]sql.Row, error) {
 	var list []sql.Row
 	for _, r := range s.Routines {
 		list = append(list, sql.Row{r.Name, defCatalog, routineDatabase, r.Name, routineType, "", nil, nil, nil, nil, nil, nil, nil, nil,
-			"SQL", nil, nil, "SQL", "SQL", "NO", "MODIFIES SQL DATA", nil, "INVOKER", nil, nil, "", r.Doc, "root@%", charset(), collation(), collation()})
+			"SQL", nil, nil, "SQL", "SQL", "NO", "MODIFIES SQL DATA", nil, "INVOKER", nil, nil, "", r.Doc, "root@%", defaultCharset(), defaultCollation(), defaultCollation()})
 	}
 	return list, nil
 }
@@ -132,7 +152,7 @@ func (s *Server) parameters(*sql.Context) ([]sql.Row, error) {
 	var list []sql.Row
 	for _, r := range s.Routines {
 		for i, p := range parametersOf(r.Signature) {
-			list = append(list, sql.Row{defCatalog, routineDatabase, r.Name, uint64(i + 1), "IN", p, "text", nil, nil, nil, nil, nil, charset(), collation(), "text", routineType})
+			list = append(list, sql.Row{defCatalog, routineDatabase, r.Name, uint64(i + 1), "IN", p, "text", nil, nil, nil, nil, nil, defaultCharset(), defaultCollation(), "text", routineType})
 		}
 	}
 	return list, nil

@@ -6,8 +6,11 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/mysql/tables"
@@ -289,10 +292,79 @@ func (s *Server) columnsOf(ctx *sql.Context, o object) []tables.DescribedColumn 
 		return nil
 	}
 	var list []tables.DescribedColumn
-	for _, c := range node.Schema(ctx) {
-		list = append(list, plainColumn(c))
+	for i, c := range node.Schema(ctx) {
+		column := plainColumn(c)
+		if from := origin(ctx, node, i); from != nil {
+			s.inherit(ctx, &column, from)
+		}
+		list = append(list, column)
 	}
 	return list
+}
+
+// own reports whether an object is a view, or a table of the server's own.
+func (o object) own() bool {
+	return o.definition == nil || o.definition.Collation == sql.Collation_Unspecified
+}
+
+// collation is that of the columns which are declared without one.
+func (o object) collation() sql.CollationID {
+	if o.own() {
+		return sql.Collation_Default
+	}
+	return o.definition.Collation
+}
+
+// origin is the column of a table that a column of a query is, nil where it is computed.
+func origin(ctx *sql.Context, n sql.Node, column int) *sql.Column {
+	switch n := n.(type) {
+	case *plan.SubqueryAlias:
+		return origin(ctx, n.Child, column)
+	case *plan.ResolvedTable:
+		return n.Schema(ctx)[column]
+	case *plan.TableAlias, *plan.Filter, *plan.Sort, *plan.Limit, *plan.Offset:
+		return origin(ctx, n.Children()[0], column)
+	case *plan.Project:
+		e := n.Projections[column]
+		if a, ok := e.(*expression.Alias); ok {
+			e = a.Child
+		}
+		f, ok := e.(*expression.GetField)
+		if !ok {
+			return nil
+		}
+		var found *sql.Column
+		transform.InspectWithOpaque(ctx, n.Child, func(ctx *sql.Context, from sql.Node) bool {
+			switch named := from.(type) {
+			case *plan.SubqueryAlias, *plan.TableAlias, *plan.ResolvedTable:
+				if strings.EqualFold(named.(sql.Nameable).Name(), f.Table()) {
+					at := from.Schema(ctx).IndexOfColName(f.Name())
+					if at >= 0 {
+						found = origin(ctx, from, at)
+					}
+				}
+				return false
+			}
+			return found == nil
+		})
+		return found
+	}
+	return nil
+}
+
+// inherit gives a view's column the default of the table's column that it is.
+func (s *Server) inherit(ctx *sql.Context, c *tables.DescribedColumn, from *sql.Column) {
+	list, err := s.Tables.Describe(ctx, from.DatabaseSource)
+	if err != nil {
+		return
+	}
+	for _, d := range list {
+		for _, o := range d.Columns {
+			if strings.EqualFold(d.Name, from.Source) && strings.EqualFold(o.Name, from.Name) {
+				c.Default, c.Expression, c.OnUpdate = o.Default, o.Expression, o.OnUpdate
+			}
+		}
+	}
 }
 
 // keysOf returns the keys of a table.

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -21,7 +22,11 @@ func (s *Server) schemata(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 	}
 	list := make([]sql.Row, len(names))
 	for i, n := range names {
-		list[i] = sql.Row{defCatalog, n, charset(), collation(), nil, "NO"}
+		c, err := s.Tables.Collation(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = sql.Row{defCatalog, n, c.CharacterSet().Name(), c.Name(), nil, "NO"}
 	}
 	return list, nil
 }
@@ -35,9 +40,9 @@ func (s *Server) schemataExtensions(ctx *sql.Context, _ bounds) ([]sql.Row, erro
 	return list, err
 }
 
-// charset and collation are those of all texts.
-func charset() string   { return sql.Collation_Default.CharacterSet().Name() }
-func collation() string { return sql.Collation_Default.Name() }
+// defaultCharset and defaultCollation are those of texts that are declared without them.
+func defaultCharset() string   { return sql.Collation_Default.CharacterSet().Name() }
+func defaultCollation() string { return sql.Collation_Default.Name() }
 
 // collect makes a row of every object that make has one of.
 func (s *Server) collect(ctx *sql.Context, only bounds, make func(object) sql.Row) ([]sql.Row, error) {
@@ -64,17 +69,34 @@ func (s *Server) sizes(ctx *sql.Context) func(object) any {
 	}
 }
 
+// next returns the next AUTO_INCREMENT value of a table. It is nil where the value is 1, or the
+// account may not read the rows.
+func (s *Server) next(ctx *sql.Context) func(object) any {
+	v := s.sight(ctx)
+	return func(o object) any {
+		if o.kind != baseTable || !slices.ContainsFunc(o.definition.Columns, func(c tables.DescribedColumn) bool { return c.Auto }) ||
+			!strings.Contains(v.privileges(o.database, o.name), "select") {
+			return nil
+		}
+		n, err := s.Tables.NextID(ctx, store.TableRef{Schema: o.database, Name: o.name})
+		if err != nil || n <= 1 {
+			return nil
+		}
+		return n
+	}
+}
+
 // tables tells nothing of the rows of tables that are not public: their number, their size, the
 // next key, and when they were last changed are NULL.
 func (s *Server) tables(ctx *sql.Context, only bounds) ([]sql.Row, error) {
-	size := s.sizes(ctx)
+	size, next := s.sizes(ctx), s.next(ctx)
 	return s.collect(ctx, only, func(o object) sql.Row {
 		var version, format, collated, options any
 		if o.kind != viewKind {
-			version, format, collated, options = int32(10), "Dynamic", collation(), ""
+			version, format, collated, options = int32(10), "Dynamic", o.collation().Name(), ""
 		}
 		return sql.Row{defCatalog, o.database, o.name, o.kind, o.engine, version, format,
-			size(o), nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment}
+			size(o), nil, nil, nil, nil, nil, next(o), nil, nil, nil, collated, nil, options, o.comment}
 	})
 }
 
@@ -100,7 +122,7 @@ func (s *Server) views(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 		if o.view == nil {
 			return nil
 		}
-		return sql.Row{defCatalog, o.database, o.name, o.view.TextDefinition, "NONE", "NO", "root@%", "INVOKER", charset(), collation()}
+		return sql.Row{defCatalog, o.database, o.name, o.view.TextDefinition, "NONE", "NO", "root@%", "INVOKER", defaultCharset(), defaultCollation()}
 	})
 }
 
@@ -132,7 +154,7 @@ func columnRow(ctx *sql.Context, o object, i int, c tables.DescribedColumn, priv
 	characters, octets, set, collated := textual(ctx, c.Type)
 	precision, scale, fraction := numeric(c.Type, c.TypeText)
 	return sql.Row{defCatalog, o.database, o.name, c.Name, uint32(i + 1), shownDefault(c), yes(c.Nullable), dataType(c.TypeText),
-		characters, octets, precision, scale, fraction, set, collated, c.TypeText, c.Key, extra(c), privileges, c.Comment, "", nil}
+		characters, octets, precision, scale, fraction, set, collated, c.TypeText, c.Key, extra(c), privileges, c.Comment, c.Generated, nil}
 }
 
 // shownDefault is a default without the quotes of its text.
@@ -163,7 +185,12 @@ func extra(c tables.DescribedColumn) string {
 	if c.Auto {
 		words = append(words, "auto_increment")
 	}
-	if c.Expression {
+	switch {
+	case c.Generated != "" && c.Virtual:
+		words = append(words, "VIRTUAL GENERATED")
+	case c.Generated != "":
+		words = append(words, "STORED GENERATED")
+	case c.Expression:
 		words = append(words, "DEFAULT_GENERATED")
 	}
 	if c.OnUpdate != "" {
@@ -235,11 +262,13 @@ func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 	return n, uint64(0), nil
 }
 
-// The rows of the tables of information_schema that list keys and checks. There are no foreign
-// keys.
+// The rows of the tables of information_schema that list keys, foreign keys and checks.
 
-// nullable reports whether a column of an object may be NULL.
+// nullable reports whether a column of an object may be NULL, as an expression may, "".
 func (o object) nullable(column string) bool {
+	if column == "" {
+		return true
+	}
 	for _, c := range o.definition.Columns {
 		if c.Name == column {
 			return c.Nullable
@@ -268,8 +297,9 @@ func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 			if o.nullable(c) {
 				null = "YES"
 			}
-			list = append(list, sql.Row{defCatalog, o.database, o.name, nonUnique(k), o.database, k.Name, uint32(i + 1), c,
-				"A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", nil})
+			column, expression := k.Part(i)
+			list = append(list, sql.Row{defCatalog, o.database, o.name, nonUnique(k), o.database, k.Name, uint32(i + 1), column,
+				"A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", expression})
 		}
 	})
 	return list, err
@@ -298,6 +328,14 @@ func (s *Server) keyColumnUsage(ctx *sql.Context, only bounds) ([]sql.Row, error
 			list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, o.name, c, uint32(i + 1), nil, nil, nil, nil})
 		}
 	})
+	if err == nil {
+		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+			for i, c := range k.Columns {
+				list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, o.name, c, uint32(i + 1), uint32(i + 1),
+					o.database, k.Parent, k.Referenced[i]})
+			}
+		})
+	}
 	return list, err
 }
 
@@ -311,10 +349,56 @@ func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, err
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.database, o.name, kind, "YES"})
 	})
 	if err == nil {
+		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+			list = append(list, sql.Row{defCatalog, o.database, k.Name, o.database, o.name, "FOREIGN KEY", "YES"})
+		})
+	}
+	if err == nil {
 		err = s.eachCheck(ctx, only, func(o object, c tables.DescribedCheck) {
 			list = append(list, sql.Row{defCatalog, o.database, c.Name, o.database, o.name, "CHECK", yes(c.Enforced)})
 		})
 	}
+	return list, err
+}
+
+// eachForeign visits the foreign keys of all tables.
+func (s *Server) eachForeign(ctx *sql.Context, only bounds, visit func(o object, k tables.ForeignKey)) error {
+	return s.each(ctx, only, func(o object) error {
+		if o.definition != nil {
+			for _, k := range o.definition.Foreign {
+				visit(o, k)
+			}
+		}
+		return nil
+	})
+}
+
+// referentialConstraints lists the foreign keys with the key of the parent that each is about: a
+// mere index is none.
+func (s *Server) referentialConstraints(ctx *sql.Context, only bounds) ([]sql.Row, error) {
+	keys := map[string]any{} // the first that covers the columns, by table and columns
+	err := s.eachConstraint(ctx, bounds{database: only.database}, func(o object, k tables.DescribedKey) {
+		for n := range k.Columns {
+			name := strings.ToLower(fmt.Sprintf("%q", append([]string{o.database, o.name}, k.Columns[:n+1]...)))
+			if keys[name] == nil {
+				keys[name] = k.Name
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	rule := func(action string) string {
+		if action == "" {
+			return "NO ACTION"
+		}
+		return action
+	}
+	var list []sql.Row
+	err = s.eachForeign(ctx, bounds{database: only.database}, func(o object, k tables.ForeignKey) {
+		key := keys[strings.ToLower(fmt.Sprintf("%q", append([]string{o.database, k.Parent}, k.Referenced...)))]
+		list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, key, "NONE", rule(k.OnUpdate), rule(k.OnDelete), o.name, k.Parent})
+	})
 	return list, err
 }
 
@@ -343,5 +427,10 @@ func (s *Server) tableConstraintsExtensions(ctx *sql.Context, only bounds) ([]sq
 	err := s.eachConstraint(ctx, only, func(o object, k tables.DescribedKey) {
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
 	})
+	if err == nil {
+		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+			list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
+		})
+	}
 	return list, err
 }

@@ -137,7 +137,8 @@ func (s *Server) showIndex(ctx *sql.Context, args []*string) (*table, error) {
 			if o.nullable(c) {
 				null = "YES"
 			}
-			list = append(list, sql.Row{o.name, nonUnique(k), k.Name, int64(i + 1), c, "A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", nil})
+			column, expression := k.Part(i)
+			list = append(list, sql.Row{o.name, nonUnique(k), k.Name, int64(i + 1), column, "A", nil, k.SubPart(i), nil, null, "BTREE", "", k.Comment, "YES", expression})
 		}
 	}
 	return fixedRows(columns("", "SHOW_STATISTICS", "Table", sql.Type(name), "Non_unique", types.Int32, "Key_name", sql.Type(name), "Seq_in_index", number,
@@ -153,13 +154,13 @@ func (s *Server) showTableStatus(ctx *sql.Context, args []*string) (*table, erro
 		return nil, err
 	}
 	var list []sql.Row
-	size := s.sizes(ctx)
+	size, next := s.sizes(ctx), s.next(ctx)
 	for _, o := range objects {
 		var version, format, collated, options any
 		if o.kind != viewKind {
-			version, format, collated, options = int64(10), "Dynamic", collation(), ""
+			version, format, collated, options = int64(10), "Dynamic", o.collation().Name(), ""
 		}
-		list = append(list, sql.Row{o.name, o.engine, version, format, size(o), nil, nil, nil, nil, nil, nil, nil, nil, nil, collated, nil, options, o.comment})
+		list = append(list, sql.Row{o.name, o.engine, version, format, size(o), nil, nil, nil, nil, nil, next(o), nil, nil, nil, collated, nil, options, o.comment})
 	}
 	return fixedRows(columns("", "TABLES", "Name", sql.Type(name), "Engine", sql.Type(name), "Version", number, "Row_format", sql.Type(name),
 		"Rows", natural, "Avg_row_length", natural, "Data_length", natural, "Max_data_length", natural, "Index_length", natural, "Data_free", natural,
@@ -211,7 +212,7 @@ func (s *Server) showCreateTable(ctx *sql.Context, args []*string) (*table, erro
 	if o.view != nil {
 		return createView(o), nil
 	}
-	return fixedRows(columns("", "", "Table", sql.Type(name), "Create Table", text), []sql.Row{{o.name, createTable(o)}}), nil
+	return fixedRows(columns("", "", "Table", sql.Type(name), "Create Table", text), []sql.Row{{o.name, createTable(o, s.next(ctx)(o))}}), nil
 }
 
 // showCreateView answers SHOW CREATE VIEW.
@@ -228,14 +229,14 @@ func (s *Server) showCreateView(ctx *sql.Context, args []*string) (*table, error
 
 func createView(o object) *table {
 	return fixedRows(columns("", "", "View", sql.Type(name), "Create View", text, "character_set_client", sql.Type(name), "collation_connection", sql.Type(name)),
-		[]sql.Row{{o.name, "CREATE VIEW " + sqltext.Name(o.name) + " AS " + o.view.TextDefinition, charset(), collation()}})
+		[]sql.Row{{o.name, "CREATE VIEW " + sqltext.Name(o.name) + " AS " + o.view.TextDefinition, defaultCharset(), defaultCollation()}})
 }
 
 // createTable writes the statement that makes a table, which this server would take.
-func createTable(o object) string {
+func createTable(o object, next any) string {
 	var lines []string
 	for _, c := range o.definition.Columns {
-		lines = append(lines, "  "+sqltext.Name(c.Name)+" "+columnText(c))
+		lines = append(lines, "  "+sqltext.Name(c.Name)+" "+columnText(c, o))
 	}
 	for _, k := range o.keysOf() {
 		head := "KEY " + sqltext.Name(k.Name)
@@ -247,7 +248,11 @@ func createTable(o object) string {
 		}
 		quoted := make([]string, len(k.Columns))
 		for i, c := range k.Columns {
-			if quoted[i] = sqltext.Name(c); k.SubPart(i) != nil {
+			quoted[i] = sqltext.Name(c)
+			switch _, expression := k.Part(i); {
+			case expression != nil:
+				quoted[i] = fmt.Sprintf("(%s)", expression)
+			case k.SubPart(i) != nil:
 				quoted[i] += fmt.Sprintf("(%d)", k.SubPart(i))
 			}
 		}
@@ -256,6 +261,9 @@ func createTable(o object) string {
 			line += " COMMENT " + sqltext.Text(k.Comment)
 		}
 		lines = append(lines, line)
+	}
+	for _, k := range o.definition.Foreign {
+		lines = append(lines, "  "+k.Text())
 	}
 	for _, c := range o.definition.Checks {
 		line := "  CONSTRAINT " + sqltext.Name(c.Name) + " CHECK ((" + c.Text + "))"
@@ -269,24 +277,46 @@ func createTable(o object) string {
 		word = "CREATE TEMPORARY TABLE " // MySQL's own word for them
 	}
 	first := ""
-	if o.definition.First > 0 {
+	switch {
+	case next != nil:
+		first = fmt.Sprintf(" AUTO_INCREMENT=%d", next)
+	case o.definition.First > 0:
 		first = fmt.Sprintf(" AUTO_INCREMENT=%d", o.definition.First)
 	}
-	t := word + sqltext.Name(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + first + " DEFAULT CHARSET=" + charset() + " COLLATE=" + collation()
+	t := word + sqltext.Name(o.name) + " (\n" + strings.Join(lines, ",\n") + "\n) ENGINE=" + engineName + first +
+		" DEFAULT CHARSET=" + o.collation().CharacterSet().Name() + " COLLATE=" + o.collation().Name()
 	if o.comment != "" {
 		t += " COMMENT=" + sqltext.Text(o.comment)
 	}
 	return t
 }
 
-func columnText(c tables.DescribedColumn) string {
-	t := c.TypeText
+// collated is what a column says of its character set and its collation, where the table has
+// others.
+func (o object) collated(t sql.Type) (text string) {
+	c, ok := t.(sql.TypeWithCollation)
+	table := o.collation()
+	if !ok || o.own() || types.IsBinaryType(t) || c.Collation() == table {
+		return ""
+	}
+	if c.Collation().CharacterSet() != table.CharacterSet() {
+		text = " CHARACTER SET " + c.Collation().CharacterSet().Name()
+	}
+	return text + " COLLATE " + c.Collation().Name()
+}
+
+func columnText(c tables.DescribedColumn, o object) string {
+	t := c.TypeText + o.collated(c.Type)
+	if c.Generated != "" {
+		t += " GENERATED ALWAYS AS (" + c.Generated + ")" + map[bool]string{true: " VIRTUAL", false: " STORED"}[c.Virtual]
+	}
 	if !c.Nullable {
 		t += " NOT NULL"
 	} else if strings.HasPrefix(t, "timestamp") {
 		t += " NULL"
 	}
 	switch {
+	case c.Generated != "":
 	case c.Auto:
 		t += " AUTO_INCREMENT"
 	case c.Default == nil && c.Nullable && !strings.HasSuffix(dataType(c.TypeText), "text") && !strings.HasSuffix(dataType(c.TypeText), "blob"):
@@ -332,5 +362,5 @@ func (s *Server) showCreateRoutine(_ *sql.Context, args []*string) (*table, erro
 		return nil, mysql.NewSQLError(1305, "42000", "PROCEDURE %s does not exist", of(args[1]))
 	}
 	schema := named("", "", "Procedure", "sql_mode", "Create Procedure", "character_set_client", "collation_connection", "Database Collation")
-	return fixedRows(schema, []sql.Row{{r.Name, "", nil, charset(), collation(), collation()}}), nil
+	return fixedRows(schema, []sql.Row{{r.Name, "", nil, defaultCharset(), defaultCollation(), defaultCollation()}}), nil
 }

@@ -1,9 +1,12 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/hex"
+	"strconv"
 	"strings"
 
+	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/internal/sqltext"
@@ -189,4 +192,115 @@ func intervals(s ast.Statement) ast.Statement {
 		return out
 	}
 	return s
+}
+
+// exactly keeps the digits of decimal constants that are compared with a column or a call, which
+// may be an aggregate: the planner would round them to its scale, and 0.001 would be found among
+// zeros. It puts each into a cast to a wider type than its own: one to its own would be left out.
+func exactly(s ast.Statement) {
+	if _, ok := s.(*ast.DDL); ok { // is shown as it is written
+		return
+	}
+	number := func(n int) *ast.SQLVal { return ast.NewIntVal([]byte(strconv.Itoa(n))) }
+	keep := func(e *ast.Expr) {
+		v := constant(*e)
+		if v == nil {
+			return
+		}
+		whole, fraction, _ := strings.Cut(string(v.Val), ".")
+		if fraction == "" || strings.ContainsAny(fraction, "eE") {
+			return
+		}
+		if _, cast := plain(*e).(*ast.ConvertExpr); !cast { // a number has one spelling
+			whole, fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
+			v.Val = []byte(cmp.Or(whole, "0") + "." + cmp.Or(fraction, "0"))
+		}
+		if digits := len(whole) + len(fraction); fraction != "" && len(fraction) <= 30 && digits <= 60 {
+			*e = &ast.ConvertExpr{Name: "CAST", Expr: *e, Type: &ast.ConvertType{Type: "decimal", Length: number(digits + 2), Scale: number(len(fraction))}}
+		}
+	}
+	everywhere(s, func(n ast.SQLNode) {
+		if c, ok := n.(*ast.ComparisonExpr); ok {
+			if rounds(plain(c.Right)) {
+				keep(&c.Left)
+			} else if rounds(plain(c.Left)) {
+				keep(&c.Right)
+			}
+		}
+	})
+}
+
+// shortened writes CAST(x AS CHAR(n)) as LEFT(CAST(x AS CHAR), n): the binder leaves a cast of a
+// text to a text out, its length too.
+func shortened(s ast.Statement) ast.Statement {
+	if _, ok := s.(*ast.DDL); ok { // is shown as it is written
+		return s
+	}
+	found := false
+	var rewrite swap
+	rewrite = func(e ast.Expr) (ast.Expr, bool) {
+		c, ok := e.(*ast.ConvertExpr)
+		if !ok || !strings.EqualFold(c.Type.Type, "char") || c.Type.Length == nil || c.Type.Charset != "" {
+			return nil, true
+		}
+		found = true
+		whole := *c
+		whole.Expr, whole.Type = copyOf(c.Expr, rewrite), &ast.ConvertType{Type: c.Type.Type}
+		return &ast.FuncExpr{Name: ast.NewColIdent("left"), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: &whole}, &ast.AliasedExpr{Expr: c.Type.Length}}}, false
+	}
+	if out := copyOf(s, rewrite); found {
+		return out
+	}
+	return s
+}
+
+// rounds reports whether the planner rounds constants beside an expression.
+func rounds(e ast.Expr) bool {
+	_, call := e.(*ast.FuncExpr)
+	return call || isColumn(e)
+}
+
+// constant returns the number within the brackets, signs and casts of an expression, nil where
+// there is another thing.
+func constant(e ast.Expr) *ast.SQLVal {
+	switch n := e.(type) {
+	case *ast.SQLVal:
+		if n.Type == ast.FloatVal {
+			return n
+		}
+	case *ast.ParenExpr:
+		return constant(n.Expr)
+	case *ast.UnaryExpr:
+		if n.Operator == ast.UPlusStr || n.Operator == ast.UMinusStr {
+			return constant(n.Expr)
+		}
+	case *ast.ConvertExpr:
+		if strings.EqualFold(n.Type.Type, "decimal") {
+			return constant(n.Expr)
+		}
+	}
+	return nil
+}
+
+// positions writes out the numbers of arguments that GROUP_CONCAT is ordered by, which the planner
+// takes for those of the columns of FROM.
+func positions(s ast.Statement) (err error) {
+	everywhere(s, func(n ast.SQLNode) {
+		g, ok := n.(*ast.GroupConcatExpr)
+		if !ok {
+			return
+		}
+		for _, o := range g.OrderBy {
+			v, ok := o.Expr.(*ast.SQLVal)
+			if !ok || v.Type != ast.IntVal {
+				continue
+			}
+			if n, _ := strconv.Atoi(string(v.Val)); n < 1 || n > len(g.Exprs) {
+				err = mysql.NewSQLError(mysql.ERBadFieldError, mysql.SSBadFieldError, "Unknown column '%s' in 'order clause'", v.Val)
+			} else if a, ok := g.Exprs[n-1].(*ast.AliasedExpr); ok {
+				o.Expr = copyOf(a.Expr, nil)
+			}
+		}
+	})
+	return err
 }

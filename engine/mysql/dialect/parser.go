@@ -143,8 +143,19 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if hasWord(m.text, "interval") || hasWord(m.text, "timestampadd") {
 		s = intervals(s)
 	}
+	if strings.Contains(m.text, ".") {
+		exactly(s)
+	}
+	if hasWord(m.text, "char") {
+		s = shortened(s)
+	}
+	if hasWord(m.text, "group_concat") {
+		if err := positions(s); err != nil {
+			return s, err
+		}
+	}
 	over := hasWindow(m.text)
-	if over { // before totals, which are rows for it
+	if over || hasWord(m.text, "having") { // before totals, which are rows for it
 		if err := windows(s); err != nil {
 			return s, err
 		}

@@ -99,6 +99,20 @@ func binary(s *statement, i int) {
 	}
 }
 
+func init() { words["COLLATE"] = namesCollate }
+
+// namesCollate makes an assignment of the collation of SET NAMES, which the grammar reads and
+// forgets.
+func namesCollate(s *statement, i int) {
+	if !s.is(0, "SET") || !s.is(i-2, "NAMES") || s.ends(i+1) {
+		return
+	}
+	s.replace(i, i, ", collation_connection =")
+	if s.tokens[i+1].kind == word {
+		s.replace(i+1, i+1, sqltext.Text(s.text(i+1)))
+	}
+}
+
 // Forms are the forms that do not depend on what the server tells about itself.
 var Forms = slices.Concat(refused, []Form{
 	{Pattern: "SHOW STORAGE ENGINES", Query: "SHOW ENGINES"},

@@ -25,6 +25,8 @@ func TestRules(t *testing.T) {
 		{"SELECT @x := LEFT(a, 2) LIMIT 1", "SELECT `@:=`('x',  LEFT(a, 2) )LIMIT 1"},
 		{"SET @x := 1", "SET @x := 1"},
 		{"SET @x := (SELECT @y := 2)", "SET @x := (SELECT `@:=`('y',  2))"},
+		{"SET NAMES utf8mb4 COLLATE utf8mb4_bin", "SET NAMES utf8mb4 , collation_connection = 'utf8mb4_bin'"},
+		{"SET NAMES 'latin1' COLLATE 'latin1_bin'", "SET NAMES 'latin1' , collation_connection = 'latin1_bin'"},
 		{"SELECT SQL_NO_CACHE DISTINCTROW a FROM t", "SELECT   DISTINCT a FROM t"},
 		{"SELECT /*+ HINT */ SQL_BIG_RESULT a", "SELECT /*+ HINT */   a"},
 		{"SELECT SQL_CALC_FOUND_ROWS DISTINCT a", "SELECT SQL_CALC_FOUND_ROWS DISTINCT a"},

@@ -26,13 +26,16 @@ import (
 // with their aliases, which HAVING, GROUP BY and error bars may name. Of the others, the
 // aggregates, keys, columns and subqueries are; operators stay outside, so that no quotient is
 // rounded on the way. DISTINCT, ORDER BY and LIMIT belong to the whole.
+//
+// Aggregates in HAVING over several tables are columns of such an aggregation, too: the binder
+// finds their arguments by name, in the first table that has it.
 
-// windows rewrites every SELECT of a statement that has window functions over groups, the inner
-// ones first.
+// windows rewrites every SELECT of a statement that has window functions over groups, or such a
+// HAVING, the inner ones first.
 func windows(s ast.Statement) error {
 	var found []*ast.Select
 	everywhere(s, func(n ast.SQLNode) {
-		if sel, ok := n.(*ast.Select); ok && windowed(sel) {
+		if sel, ok := n.(*ast.Select); ok && (windowed(sel) || sifted(sel)) {
 			found = append(found, sel)
 		}
 	})
@@ -112,6 +115,36 @@ func windowed(sel *ast.Select) bool {
 	return over && grouped && !star
 }
 
+// sifted reports whether a HAVING has an aggregate of a column of another table than the first.
+func sifted(sel *ast.Select) bool {
+	if sel.Having == nil || slices.ContainsFunc(sel.SelectExprs, func(e ast.SelectExpr) bool { _, named := e.(*ast.AliasedExpr); return !named }) {
+		return false
+	}
+	first, found := "", false
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		t, ok := n.(*ast.AliasedTableExpr)
+		if ok && first == "" {
+			if first = t.As.String(); first == "" {
+				name, _ := t.Expr.(ast.TableName)
+				first = name.Name.String()
+			}
+		}
+		return !ok, nil
+	}, sel.From)
+	copyOf(sel.Having.Expr, func(e ast.Expr) (ast.Expr, bool) {
+		_, sub := e.(*ast.Subquery)
+		if !sub && aggregate(e) && !isWindow(e) {
+			copyOf(e, func(e ast.Expr) (ast.Expr, bool) {
+				c, ok := e.(*ast.ColName)
+				found = found || ok && !c.Qualifier.IsEmpty() && !strings.EqualFold(c.Qualifier.Name.String(), first)
+				return nil, true
+			})
+		}
+		return nil, !sub
+	})
+	return found
+}
+
 func isWindow(e ast.Expr) bool {
 	f, ok := e.(*ast.FuncExpr)
 	return ok && f.Over != nil
@@ -149,6 +182,15 @@ func overGroups(sel *ast.Select) error {
 	outer := derived("window")
 	w.list()
 	w.group()
+	if sifted(sel) {
+		w.inner.Having = &ast.Where{Type: sel.Having.Type, Expr: copyOf(sel.Having.Expr, func(e ast.Expr) (ast.Expr, bool) {
+			if aggregate(e) {
+				return w.column(e), false
+			}
+			_, sub := e.(*ast.Subquery)
+			return nil, !sub
+		})}
+	}
 	for i, e := range sel.SelectExprs {
 		a := e.(*ast.AliasedExpr)
 		x := a.Expr

@@ -83,6 +83,9 @@ func (a *Access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change)
 				uses = append(uses, u)
 			}
 		}
+		if err := s.Table(name).Domains[strings.ToLower(c.Column)].Distinct(c.Collation); err != nil {
+			return err
+		}
 	case tables.DropKey:
 		for _, col := range c.Columns {
 			for _, u := range s.Uses(name, col) {
@@ -179,6 +182,14 @@ func Lift(s ast.Statement) {
 		}
 	case *ast.LockTables:
 		readLocks(n)
+	case *ast.Update:
+		if _, join := n.TableExprs[0].(*ast.JoinTableExpr); join || len(n.TableExprs) > 1 {
+			readsTables(n.TableExprs)
+		}
+	case *ast.Delete:
+		if len(n.Targets) > 0 {
+			readsTables(n.TableExprs)
+		}
 	case *ast.Kill:
 		n.Auth.AuthType = ast.AuthType_IGNORE
 	case *ast.Show:
@@ -186,6 +197,19 @@ func Lift(s ast.Statement) {
 			n.Auth.AuthType = ast.AuthType_IGNORE
 		}
 	}
+}
+
+// readsTables asks for the privilege to read the tables of a statement of several: those that it
+// changes are known when it is bound, and are asked for then.
+func readsTables(list ast.TableExprs) {
+	_ = ast.Walk(func(n ast.SQLNode) (bool, error) {
+		if a, ok := n.(ast.AuthNode); ok {
+			if t := a.GetAuthInformation().AuthType; t == ast.AuthType_UPDATE || t == ast.AuthType_DELETE {
+				a.SetAuthType(ast.AuthType_SELECT)
+			}
+		}
+		return true, nil
+	}, list)
 }
 
 // readLocks asks for the privilege to read alone where a lock is for reading: it harms nobody here,

@@ -75,11 +75,11 @@ func TestEveryFunctionIsJudged(t *testing.T) {
 	}
 	closed := strings.Fields(reaches["others, so that DBAs alone have them"])
 	for _, n := range closed {
-		if !slices.Contains(forDBAs, n) {
+		if !slices.Contains(ForDBAs, n) {
 			t.Errorf("%s is open to everybody", n)
 		}
 	}
-	if got := strings.Join(forNobody, " "); got != reaches["files, so that nobody has them"] {
+	if got := strings.Join(ForNobody, " "); got != reaches["files, so that nobody has them"] {
 		t.Errorf("closed to all: %s", got)
 	}
 }

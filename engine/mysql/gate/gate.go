@@ -131,10 +131,10 @@ func checkKill(ctx *sql.Context, n *plan.Kill) error {
 }
 
 // Functions that reach out of the statement: they stall, take or tell what belongs to others, or
-// read files. forDBAs are for a DBA alone, forNobody are for no one.
+// read files. ForDBAs are for a DBA alone, ForNobody are for no one.
 var (
-	forDBAs   = strings.Fields("sleep benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock")
-	forNobody = strings.Fields("load_file")
+	ForDBAs   = strings.Fields("sleep benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock")
+	ForNobody = strings.Fields("load_file")
 )
 
 // Function answers in the place of a function that the account may not name, and refuses each call.
@@ -143,9 +143,9 @@ var (
 func Function(ctx *sql.Context, name string) (sql.Function, bool) {
 	var err error
 	switch {
-	case slices.Contains(forNobody, name):
+	case slices.Contains(ForNobody, name):
 		err = unsupported("The function "+strings.ToUpper(name)+" is not supported.", "Read the file on the client's side.")
-	case slices.Contains(forDBAs, name) && !session.IsDBA(ctx):
+	case slices.Contains(ForDBAs, name) && !session.IsDBA(ctx):
 		err = refuse.New(refuse.NotDBA, "The function %s is for a DBA only.", strings.ToUpper(name))
 	default:
 		return nil, false

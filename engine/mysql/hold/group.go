@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/internal/quota"
 )
 
@@ -87,7 +88,10 @@ func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathere
 		return nil, err
 	}
 	c.aggregate = out.(sql.Aggregation)
-	return c, nil
+	if g, ok := out.(*aggregation.GroupConcat); ok {
+		c.aggregate, err = standard.Joined(ctx, g, children)
+	}
+	return c, err
 }
 
 // update adds a row to a buffer, which holds kept bytes by then, and returns how many it holds now.

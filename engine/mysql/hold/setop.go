@@ -2,12 +2,16 @@ package hold
 
 import (
 	"io"
+	"slices"
 
 	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/iters"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/quota"
 )
 
@@ -21,7 +25,36 @@ func (b *Builder) distinct(ctx *sql.Context, a *quota.Account, n *plan.Distinct,
 	if err != nil {
 		return nil, err
 	}
-	return distinctRows(ctx, a, rows, n.Hasher()), nil
+	return distinctRows(ctx, a, rows, keyed(ctx, n.Child, n.Hasher())), nil
+}
+
+// collated hashes rows by what their texts are in comparisons.
+type collated struct {
+	iters.DistinctHasher
+	by []sql.CollationID
+}
+
+func keyed(ctx *sql.Context, n sql.Node, h iters.DistinctHasher) iters.DistinctHasher {
+	by := standard.Collations(ctx, n)
+	if !slices.ContainsFunc(by, func(c sql.CollationID) bool { return !collation.ByBytes(c) }) {
+		return h
+	}
+	return collated{h, by}
+}
+
+// HashOf implements iters.DistinctHasher.
+func (c collated) HashOf(ctx *sql.Context, row sql.Row) (uint64, error) {
+	row = slices.Clone(row)
+	for i := range min(len(row), len(c.by)) {
+		v, err := sql.UnwrapAny(ctx, row[i])
+		if err != nil {
+			return 0, err
+		}
+		if s, ok := v.(string); ok {
+			row[i] = collation.Key(c.by[i], s)
+		}
+	}
+	return c.DistinctHasher.HashOf(ctx, row)
 }
 
 func distinctRows(ctx *sql.Context, a *quota.Account, rows sql.RowIter, by iters.DistinctHasher) sql.RowIter {
@@ -40,12 +73,19 @@ func (b *Builder) setOp(ctx *sql.Context, a *quota.Account, n *plan.SetOp, row s
 		return nil, err
 	}
 	if n.Distinct && n.SetOpType != plan.ExceptType {
-		rows = distinctRows(ctx, a, rows, plan.DistinctHasher{})
+		rows = distinctRows(ctx, a, rows, keyed(ctx, n, plan.DistinctHasher{}))
 	}
 	return limited(ctx, a, n, rows)
 }
 
 func (b *Builder) combined(ctx *sql.Context, a *quota.Account, n *plan.SetOp, left sql.RowIter, row sql.Row) (sql.RowIter, error) {
+	if by := standard.Collations(ctx, n); n.SetOpType != plan.UnionType {
+		for _, c := range by {
+			if !collation.ByBytes(c) {
+				return nil, mysql.NewSQLError(1235, "42000", "INTERSECT and EXCEPT of texts of the collation %s are not supported. Use x COLLATE %s.", c.Name(), collation.Bytes.Name())
+			}
+		}
+	}
 	if n.SetOpType == plan.UnionType {
 		return &iters.UnionIter{Cur: left, NextIter: func(ctx *sql.Context) (sql.RowIter, error) {
 			return b.whole.Build(ctx, n.Right(), row)

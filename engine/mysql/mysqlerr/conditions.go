@@ -1,6 +1,8 @@
 package mysqlerr
 
 import (
+	"regexp"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/analyzer/analyzererrors"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
@@ -18,6 +20,8 @@ type mapping struct {
 	state string
 	text  string
 }
+
+const unbound = "You have an error in your SQL syntax: '?' stands only in statements that are prepared"
 
 // conditions maps go-mysql-server's kinds that speak of the statement's text to MySQL's error
 // numbers and words. What is not here keeps its text under 1105, and on protected data is not told
@@ -78,21 +82,34 @@ var conditions = []mapping{
 	{sql.ErrSystemVariableGlobalOnly, 1229, "HY000", ""},
 	{sql.ErrInvalidSystemVariableValue, 1231, "42000", ""},
 	{sql.ErrUnknownPreparedStatement, 1243, "HY000", ""},
+	{sql.ErrUnboundPreparedStatementVariable, mysql.ERParseError, "42000", unbound},
 	{sql.ErrSecureFilePriv, 1290, "HY000", ""},
 	{sql.ErrReadOnly, 1290, "HY000", ""},
 	{sql.ErrReadOnlyTransaction, 1792, "25006", ""},
 	{sql.ErrLockDeadlock, mysql.ERLockDeadlock, "40001", ""},
 	{sql.ErrForeignKeyChildViolation, mysql.ErNoReferencedRow2, "23000", ""},
 	{sql.ErrForeignKeyParentViolation, mysql.ERRowIsReferenced2, "23000", ""},
+	{sql.ErrForeignKeyChildViolation, mysql.ErNoReferencedRow2, "23000", "Cannot add or update a child row: a foreign key constraint fails ($1)"},
+	{sql.ErrForeignKeySetDefault, 1215, "HY000", "Cannot add foreign key constraint"},
 	{sql.ErrCheckConstraintViolated, 3819, "HY000", "Check constraint '$1' is violated."},
 	{sql.ErrCheckConstraintInvalidatedByColumnAlter, 3959, "HY000", "Check constraint '$2' uses column '$1', hence column cannot be dropped or renamed."},
 	{sql.ErrInvalidConstraintFunctionNotSupported, 3815, "HY000", "An expression of a check constraint contains disallowed function."},
 	{sql.ErrInvalidConstraintSubqueryNotSupported, 3815, "HY000", "An expression of a check constraint contains disallowed function."},
+	{sql.ErrColumnDefaultSubquery, 3769, "HY000", "Default value expression of column '$1' contains a disallowed function."},
+	{sql.ErrColumnDefaultUserVariable, 3772, "HY000", ""},
+	{sql.ErrGeneratedColumnWithDefault, 1221, "HY000", "Incorrect usage of DEFAULT and generated column"},
+	{sql.ErrVirtualColumnPrimaryKey, 3106, "HY000", "'Defining a virtual generated column as primary key' is not supported for generated columns."},
 	{sql.ErrMultiplePrimaryKeysDefined, mysql.ERMultiplePriKey, "42000", "Multiple primary key defined"},
 	{sql.ErrWrongAutoKey, mysql.ERWrongAutoKey, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key"},
 	{sql.ErrInvalidAutoIncCols, mysql.ERWrongAutoKey, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key"},
 	{sql.ErrKeyColumnDoesNotExist, mysql.ERKeyColumnDoesNotExist, "42000", "Key column '$1' doesn't exist in table"},
 	{sql.ErrCantDropFieldOrKey, mysql.ERCantDropFieldOrKey, "42000", "Can't DROP '$1'; check that column/key exists"},
+	{sql.ErrInvalidBlobTextKey, 1170, "42000", "BLOB/TEXT column '$1' used in key specification without a key length"},
+	{sql.ErrJSONIndex, 3152, "42000", "JSON column '$1' supports indexing only via generated columns on a specified JSON path."},
+	{sql.ErrKeyTooLong, 1071, "42000", "Specified key was too long; max key length is 3072 bytes"},
+	{sql.ErrKeyZero, 1391, "HY000", "Key part '$1' length cannot be 0"},
+	{sql.ErrInvalidIndexPrefix, 1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, " +
+		"or the storage engine doesn't support unique prefix keys"},
 	{sql.ErrDuplicateKey, 1061, "42000", ""},
 	{sql.ErrIdentifierIsTooLong, 1059, "42000", ""},
 	{sql.ErrUserCreationFailure, 1396, "HY000", ""},
@@ -136,6 +153,26 @@ var valueConditions = []mapping{
 	{types.ErrBadCharsetString, 1366, "HY000", ""},
 	{types.ErrConvertingToEnum, 1265, "01000", "Data truncated: $1 is not of the enum"},
 	{sql.ErrInvalidSetValue, 1265, "01000", "Data truncated: $1 is not of the set"},
+}
+
+// textConditions are the errors of go-mysql-server's that are of no kind: how their texts read, and
+// MySQL's words, in which $1 is the first group.
+var textConditions = []struct {
+	reads *regexp.Regexp
+	errno int
+	state string
+	text  string
+}{
+	{regexp.MustCompile(`(?s)^incorrect parameter count in the call to native function (.*)$`), 1582, "42000", "Incorrect parameter count in the call to native function '$1'"},
+	{regexp.MustCompile(`(?s)^incorrect arguments to: (.*)$`), 1210, "HY000", "Incorrect arguments to $1"},
+	{regexp.MustCompile(`(?s)^The oneOrAll argument to json_contains_path.*$`), 3154, "42000", "The oneOrAll argument to json_contains_path may take these values: 'one' or 'all'."},
+	{regexp.MustCompile(`(?s)^missing value for JSON_TABLE column (.*)$`), 3665, "22035", "Missing value for JSON_TABLE column $1"},
+	{regexp.MustCompile(`^((?:missing mandatory attribute|the spatial reference system name can't be|the organization name can't be) .*)$`), mysql.ERUnknownError, "HY000", "Of a spatial reference system: $1."},
+	{regexp.MustCompile(`^attempted to evaluate unbound placeholder variable`), mysql.ERParseError, "42000", unbound},
+	{regexp.MustCompile(`^invalid AS OF expression type`), mysql.ERParseError, "42000", "AS OF is no part of MySQL's grammar."},
+	{regexp.MustCompile(`(?s)^unable to drop database: (.*)$`), 3552, "HY000", "Access to system schema '$1' is rejected."},
+	{regexp.MustCompile(`^(\w+) is not a valid character set for (\w+)$`), 1253, "42000", "COLLATION '$2' is not valid for CHARACTER SET '$1'"},
+	{regexp.MustCompile(`^unknown using join type: (.*)$`), 1235, "42000", "A full join by NATURAL or USING is not supported. Write FULL OUTER JOIN with ON."},
 }
 
 // storeConditions maps the store's kinds of failure, on data that the client may read, to MySQL's.

@@ -81,6 +81,11 @@ func TestPublicErrors(t *testing.T) {
 		{"not null", sql.ErrInsertIntoNonNullableProvidedNull.New("c"), false, 1048, "23000", "c"},
 		{"no default", sql.ErrInsertIntoNonNullableDefaultNullColumn.New("c"), false, 1364, "HY000", "c"},
 		{"no function", sql.ErrFunctionNotFound.New("f"), false, 1305, "42000", "f"},
+		{"not prepared", sql.ErrUnboundPreparedStatementVariable.New("v1"), false, 1064, "42000", "'?' stands only in statements that are prepared"},
+		{"collation of another charset", errors.New("utf8mb4 is not a valid character set for ascii_bin"), false, 1253, "42000", "COLLATION 'ascii_bin' is not valid for CHARACTER SET 'utf8mb4'"},
+		{"a join by NATURAL", errors.New("unknown using join type: natural full join"), false, 1235, "42000", "Write FULL OUTER JOIN with ON."},
+		{"of no kind on protected", errors.New("utf8mb4 is not a valid character set for ascii_bin"), true, 1644, failed, ""},
+		{"arguments", errors.New("incorrect arguments to: f"), false, 1210, "HY000", "Incorrect arguments to f"},
 		{"secure file", sql.ErrSecureFilePriv.New(), false, 1290, "HY000", ""},
 		{"MySQL's own", mysql.NewSQLError(1234, "42000", "text"), true, 1234, "42000", "text"},
 		{"killed", context.Canceled, false, 1317, "70100", "interrupted"},
@@ -154,6 +159,34 @@ func TestValuesOfProtectedRowsAreNotInErrors(t *testing.T) {
 		var e *mysql.SQLError
 		if public := (&Translator{Log: zerolog.Nop()}).Public(err, Context{ID: "theid"}); !errors.As(public, &e) || e.Num != c.errno {
 			t.Errorf("%s: got %v on public data, want error %d", c.kind.Message, public, c.errno)
+		}
+	}
+}
+
+// TestErrorsOfNoKind: what go-mysql-server says without a kind has MySQL's number where its text is
+// known, and is told to nobody where protected tables were read.
+func TestErrorsOfNoKind(t *testing.T) {
+	tr := &Translator{Log: zerolog.Nop()}
+	err := errors.New("missing value for JSON_TABLE column 'c1'")
+	if got := tr.Public(err, Context{ID: "x"}).Error(); got != "Missing value for JSON_TABLE column 'c1' (errno 3665) (sqlstate 22035)" {
+		t.Errorf("got %s", got)
+	}
+	for text, want := range map[string]string{
+		"missing mandatory attribute NAME":               "Of a spatial reference system: missing mandatory attribute NAME.",
+		"the organization name can't be an empty string": "Of a spatial reference system: the organization name can't be an empty string.",
+		"invalid AS OF expression type":                  "AS OF is no part of MySQL's grammar.",
+	} {
+		if got := tr.Public(errors.New(text), Context{ID: "x"}).Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("got %s", got)
+		}
+	}
+	for _, c := range []Context{{ID: "x", Protected: true}, {ID: "x"}} {
+		e := errors.New("something else, missing value for JSON_TABLE column")
+		if c.Protected {
+			e = err
+		}
+		if got := tr.Public(e, c).Error(); strings.Contains(got, "JSON_TABLE") {
+			t.Errorf("got %s", got)
 		}
 	}
 }

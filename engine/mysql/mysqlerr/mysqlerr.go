@@ -88,6 +88,9 @@ func (t *Translator) Public(err error, f Context) error {
 	if e := illegalDouble(err); e != nil {
 		return e
 	}
+	if e := textCondition(err); e != nil {
+		return e
+	}
 	if e := storeCondition(err); e != nil {
 		switch store.KindOf(err) {
 		case store.Corrupt, store.InDoubt, store.DiskFull:
@@ -355,6 +358,18 @@ func illegalDouble(err error) error {
 		return nil
 	}
 	return mysql.NewSQLError(1367, "22007", "Illegal double '%.64s' value found during parsing", n.Num)
+}
+
+// textCondition words an error of go-mysql-server's that is of no kind, by how its text reads.
+func textCondition(err error) error {
+	for ; err != nil; err = unwrap(err) {
+		for _, c := range textConditions {
+			if text := err.Error(); c.reads.MatchString(text) {
+				return mysql.NewSQLError(c.errno, c.state, "%s", clean(c.reads.ReplaceAllString(text, c.text)))
+			}
+		}
+	}
+	return nil
 }
 
 // storeCondition words a failure of the store on public data or of a DBA's statement.

@@ -11,6 +11,7 @@ import (
 	_ "github.com/dolthub/go-mysql-server/sql/variables" // makes sql.SystemVariables
 
 	"scrim/accounting/privacy"
+	"scrim/internal/collation"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -160,6 +161,13 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 		return s.setOwn(ctx, p, value)
 	}
 	switch {
+	case strings.HasPrefix(lower, "collation_"):
+		if c, err := sql.ParseCollation("", fmt.Sprint(value), false); err == nil {
+			if err := collation.Check(c); err != nil {
+				return err
+			}
+		}
+		return s.BaseSession.SetSessionVariable(ctx, name, value)
 	case lower == sql.AutoCommitSessionVar:
 		if err := s.BaseSession.SetSessionVariable(ctx, name, value); err != nil {
 			return err

@@ -39,8 +39,7 @@ func (h *Handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 	if err := h.check(ctx, text, s); err != nil {
 		return p, err
 	}
-	switch s.(type) {
-	case *sqlparser.Prepare, *sqlparser.Execute, *sqlparser.Deallocate, *sqlparser.Load:
+	if !preparable(s) {
 		return p, mysql.NewSQLError(1295, "HY000", "This command is not supported in the prepared statement protocol yet")
 	}
 	if p, ok, err := h.reports().Prepare(ctx, text, s); ok || err != nil {
@@ -56,6 +55,18 @@ func (h *Handler) bind(ctx *sql.Context, text string) (p wire.Prepared, err erro
 		p.Fields = result.Fields(ctx, schema)
 	}
 	return p, nil
+}
+
+// preparable reports whether MySQL prepares a statement: none that prepares or loads, and no
+// definition of a trigger, a procedure or an event.
+func preparable(s sqlparser.Statement) bool {
+	switch s := s.(type) {
+	case *sqlparser.Prepare, *sqlparser.Execute, *sqlparser.Deallocate, *sqlparser.Load:
+		return false
+	case *sqlparser.DDL:
+		return s.TriggerSpec == nil && s.ProcedureSpec == nil && s.EventSpec == nil
+	}
+	return true
 }
 
 // blank reports whether nothing but space, delimiters and comments is left of a text.

@@ -51,6 +51,8 @@ type Change struct {
 	Columns []string       // of AddKey and DropKey: the key's columns
 	To      string         // of RenameColumn: the new name
 	NewRef  store.TableRef // of RenameTable: the new name
+	// of ModifyColumn: by which the column's texts will be compared, where that changes
+	Collation sql.CollationID
 }
 
 // StoreSession is implemented by the engine's session: it hands out the client's own connection to

@@ -44,11 +44,11 @@ func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 	if done {
 		return okResult(0, nil), nil
 	}
-	if insert, ok := n.(*plan.InsertInto); ok && b.Whole != nil && !insert.Ignore {
-		_, strict := insert.Source.(*converted)
-		if t, stored := destination(insert); stored && !strict {
+	if insert, ok := n.(*plan.InsertInto); ok && b.Whole != nil {
+		_, done := insert.Source.(*converted)
+		if t, stored := destination(insert); stored && !done {
 			changed := *insert
-			changed.Source = &converted{plan.UnaryNode{Child: insert.Source}, t.schema}
+			changed.Source = &converted{plan.UnaryNode{Child: insert.Source}, t.schema, insert.Ignore}
 			return b.Whole.Build(ctx, &changed, row)
 		}
 	}
@@ -68,66 +68,100 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 	case *plan.InsertInto:
 		if t, ok := destination(n); ok {
 			// The inserter asks again at the first row, but go-mysql-server wraps its errors.
-			return false, t.checkInsert(ctx)
+			err := t.checkInsert(ctx)
+			if err == nil && n.IsReplace {
+				err = t.may(ctx, false, true, nil)
+			}
+			return false, err
 		}
 	case *plan.TableCopier:
 		return false, b.checkSources(ctx, n.Source)
+	case *plan.DropTable:
+		return false, b.checkDrops(ctx, n.Tables)
 	case *plan.RenameTable:
 		if db, ok := stored(n.Db); ok {
 			return false, db.checkRenames(ctx, n.OldNames, n.NewNames)
 		}
-	case *plan.AddColumn:
-		if db, ok := stored(n.Db); ok {
-			return true, db.addColumn(ctx, tableName(n.Table), n.Column(), n.Order(ctx))
-		}
-	case *plan.DropColumn:
-		if db, ok := stored(n.Db); ok {
-			return true, db.dropColumn(ctx, tableName(n.Table), n.Column)
-		}
-	case *plan.RenameColumn:
-		if db, ok := stored(n.Db); ok {
-			return true, db.renameColumn(ctx, tableName(n.Table), n.ColumnName, n.NewColumnName)
-		}
-	case *plan.ModifyColumn:
-		if db, ok := stored(n.Db); ok {
-			return true, db.modifyColumn(ctx, tableName(n.Table), n.Column(), n.NewColumn(), n.Order(ctx))
-		}
-	case *plan.AlterDefaultSet:
-		if db, ok := stored(n.Db); ok {
-			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, n.Default)
-		}
-	case *plan.AlterDefaultDrop:
-		if db, ok := stored(n.Db); ok {
-			return true, db.setDefault(ctx, tableName(n.Table), n.ColumnName, nil)
-		}
-	case *plan.AlterPK:
-		if db, ok := stored(n.Db); ok {
-			return true, db.alterPrimaryKey(ctx, tableName(n.Table), n)
-		}
-	case *plan.AlterTableComment:
-		if db, ok := stored(n.Db); ok {
-			return true, db.setComment(ctx, tableName(n.Table), n.Comment)
-		}
-	case *plan.CreateCheck:
-		if db, ok := stored(n.Table.Database()); ok {
-			return true, db.addCheck(ctx, n)
-		}
-	case *plan.DropCheck:
-		if db, ok := stored(n.Table.Database()); ok {
-			return true, db.dropCheck(ctx, n.Table.Name(), n.Name)
+	case *plan.AddColumn, *plan.DropColumn, *plan.RenameColumn, *plan.ModifyColumn, *plan.AlterDefaultSet, *plan.AlterDefaultDrop, *plan.AlterPK,
+		*plan.AlterAutoIncrement, *plan.AlterTableComment, *plan.AlterTableCollation, *plan.CreateCheck, *plan.DropCheck:
+		if db, ok := stored(n.(interface{ Database() sql.Database }).Database()); ok {
+			return true, db.define(ctx, n)
 		}
 	case *plan.CreateTrigger, *plan.DropTrigger:
 		return true, errTriggers
-	case *plan.ShowCreateTable:
-		if t, ok := storedTable(n.Child); ok {
-			n.Indexes = t.indexes()
-		}
-	case *plan.ShowIndexes:
-		if t, ok := storedTable(n.Child); ok {
-			n.IndexesToShow = t.indexes()
-		}
 	}
 	return false, nil
+}
+
+// define runs a clause of ALTER TABLE.
+func (d *Database) define(ctx *sql.Context, n sql.Node) error {
+	switch n := n.(type) {
+	case *plan.AddColumn:
+		return d.addColumn(ctx, tableName(n.Table), n.Column(), n.Order(ctx))
+	case *plan.DropColumn:
+		return d.dropColumn(ctx, tableName(n.Table), n.Column)
+	case *plan.RenameColumn:
+		return d.renameColumn(ctx, tableName(n.Table), n.ColumnName, n.NewColumnName)
+	case *plan.ModifyColumn:
+		return d.modifyColumn(ctx, tableName(n.Table), n.Column(), n.NewColumn(), n.Order(ctx))
+	case *plan.AlterDefaultSet:
+		return d.setDefault(ctx, tableName(n.Table), n.ColumnName, n.Default)
+	case *plan.AlterDefaultDrop:
+		return d.setDefault(ctx, tableName(n.Table), n.ColumnName, nil)
+	case *plan.AlterPK:
+		return d.alterPrimaryKey(ctx, tableName(n.Table), n)
+	case *plan.AlterIndex:
+		return d.alterIndex(ctx, n)
+	case *plan.AlterAutoIncrement: // go-mysql-server looks for the column before the statement's other clauses
+		return d.setFirst(ctx, tableName(n.Table), n.AutoVal)
+	case *plan.AlterTableComment:
+		return d.setComment(ctx, tableName(n.Table), n.Comment)
+	case *plan.AlterTableCollation:
+		return d.collate(ctx, tableName(n.Table), n.Collation)
+	case *plan.CreateCheck:
+		return d.addCheck(ctx, n)
+	case *plan.DropCheck:
+		return d.dropCheck(ctx, n.Table.Name(), n.Name)
+	case *plan.CreateForeignKey:
+		return d.addForeignKey(ctx, n.FkDef)
+	case *plan.DropForeignKey:
+		return d.alterForeign(ctx, n.Table, n.Name, "")
+	case *plan.RenameForeignKey:
+		return d.alterForeign(ctx, n.Table, n.OldName, n.NewName)
+	}
+	return unsupported("Send its parts as statements of their own.", "A clause of the ALTER TABLE is not supported.")
+}
+
+// clause is a clause of ALTER TABLE, or CREATE or DROP INDEX. It takes the place of
+// go-mysql-server's node before its rules see that: they look for keys, lengths of texts and
+// interfaces that the tables do not have.
+type clause struct {
+	leaf
+	db *Database
+	n  sql.Node
+}
+
+var _ sql.ExecSourceRel = (*clause)(nil)
+
+// clauseOf returns the clause that stands for n, nil where its database is not a stored one.
+func clauseOf(n sql.Node, in sql.Database) sql.Node {
+	if db, ok := stored(in); ok {
+		return &clause{leaf{name: "ALTER TABLE"}, db, n}
+	}
+	return nil
+}
+
+// WithChildren implements sql.Node.
+func (c *clause) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
+	return plan.NillaryWithChildren(c, children...)
+}
+
+// RowIter implements sql.ExecSourceRel.
+func (c *clause) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
+	if err := c.db.define(ctx, c.n); err != nil {
+		return nil, err
+	}
+	return okResult(0, nil), nil
 }
 
 // stored finds the stored database behind what go-mysql-server wraps around it.

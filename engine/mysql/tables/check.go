@@ -2,6 +2,7 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -13,7 +14,6 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
-	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 )
@@ -43,10 +43,26 @@ func (t *Table) GetChecks(*sql.Context) ([]sql.CheckDefinition, error) {
 	return list, nil
 }
 
-// Importable refuses the table of a comment that has CHECKs: an import looks at no rows.
-func Importable(comment string) error {
-	if m := tableMetaOf(store.Table{Comment: comment}); len(m.Checks) > 0 {
-		return unsupported("Load the file with LOAD DATA, or scrim import --server.", "An import into a table with CHECK constraints (%s) is not supported.", m.Checks[0].Name)
+// Importable refuses an import into a table with CHECKs, foreign keys or computed columns, or in
+// the place of rows that a foreign key of another table references: an import looks at no rows.
+// Comments are those of the schema's tables.
+func Importable(table string, comments map[string]string, replaces bool) error {
+	remedy := "Load the file with LOAD DATA, or scrim import --server."
+	m := tableMetaOf(store.Table{Comment: comments[table]})
+	switch {
+	case m.Computed:
+		return unsupported(remedy, "An import into a table with generated columns, or with UNIQUE keys on prefixes or expressions, is not supported.")
+	case len(m.Checks) > 0:
+		return unsupported(remedy, "An import into a table with CHECK constraints (%s) is not supported.", m.Checks[0].Name)
+	case len(m.Foreign) > 0:
+		return unsupported(remedy, "An import into a table with foreign keys (%s) is not supported.", m.Foreign[0].Name)
+	}
+	for name, comment := range comments {
+		for _, k := range tableMetaOf(store.Table{Comment: comment}).Foreign {
+			if replaces && k.Parent == table {
+				return unsupported(remedy, "An import in the place of rows that a foreign key (%s of %s) references is not supported.", k.Name, name)
+			}
+		}
 	}
 	return nil
 }
@@ -56,7 +72,7 @@ func (t *Table) withChecks(ctx *sql.Context, bound sql.CheckConstraints) *Table 
 	n := *t
 	n.checks = nil
 	for _, c := range bound {
-		n.checks = append(n.checks, check{c.Name, (&target{table: t}).indexed(ctx, c.Expr), c.Enforced})
+		n.checks = append(n.checks, check{c.Name, indexed(ctx, t.schema, 0, c.Expr), c.Enforced})
 	}
 	return &n
 }
@@ -122,7 +138,7 @@ func declaredChecks(ctx *sql.Context) (list []*sqlparser.ConstraintDefinition, p
 	plain = true
 	for _, s := range specsOf(ctx) {
 		plain = plain && s.OptSelect == nil
-		if s.TableSpec == nil || s.ColumnAction != "" || s.ConstraintAction != "" && !strings.EqualFold(s.ConstraintAction, sqlparser.AddStr) {
+		if s.TableSpec == nil || s.ColumnAction != "" && s.ConstraintAction == "" || s.ConstraintAction != "" && !strings.EqualFold(s.ConstraintAction, sqlparser.AddStr) {
 			continue
 		}
 		for _, c := range s.TableSpec.Constraints {
@@ -134,34 +150,47 @@ func declaredChecks(ctx *sql.Context) (list []*sqlparser.ConstraintDefinition, p
 	return list, plain
 }
 
-// ofColumn reports whether a clause of ALTER TABLE that defines the column has a CHECK.
-func ofColumn(ctx *sql.Context, column string) bool {
+// ofColumn returns the CHECKs within the clause of ALTER TABLE that defines a column.
+// go-mysql-server makes no clauses of their own of them.
+func ofColumn(ctx *sql.Context, column string) []*sqlparser.ConstraintDefinition {
 	for _, s := range specsOf(ctx) {
-		if s.ColumnAction != "" && s.TableSpec != nil && len(s.TableSpec.Constraints) > 0 && s.TableSpec.Columns[0].Name.EqualString(column) {
-			return true
+		if s.ColumnAction != "" && s.ConstraintAction == "" && s.TableSpec != nil && len(s.TableSpec.Columns) > 0 && s.TableSpec.Columns[0].Name.EqualString(column) {
+			return s.TableSpec.Constraints
 		}
 	}
-	return false
+	return nil
+}
+
+// declaredColumns are the columns that the statement defines.
+func declaredColumns(ctx *sql.Context) (list []*sqlparser.ColumnDefinition) {
+	for _, s := range specsOf(ctx) {
+		if s.TableSpec != nil {
+			list = append(list, s.TableSpec.Columns...)
+		}
+	}
+	return list
 }
 
 // declaredFraction is n of a column that the statement declares as TIME(n); ok is false of others.
 func declaredFraction(ctx *sql.Context, column string) (digits int, ok bool) {
-	for _, s := range specsOf(ctx) {
-		if s.TableSpec == nil {
-			continue
-		}
-		for _, c := range s.TableSpec.Columns {
-			if c.Name.EqualString(column) && strings.EqualFold(c.Type.Type, "time") {
-				for _, n := range []*sqlparser.SQLVal{c.Type.Length, c.Type.Scale} {
-					if n != nil {
-						_, _ = fmt.Sscan(string(n.Val), &digits)
-					}
+	for _, c := range declaredColumns(ctx) {
+		if c.Name.EqualString(column) && strings.EqualFold(c.Type.Type, "time") {
+			for _, n := range []*sqlparser.SQLVal{c.Type.Length, c.Type.Scale} {
+				if n != nil {
+					_, _ = fmt.Sscan(string(n.Val), &digits)
 				}
-				return digits, true
 			}
+			return digits, true
 		}
 	}
 	return 0, false
+}
+
+// inlineReference reports whether the statement defines the column with REFERENCES.
+func inlineReference(ctx *sql.Context, column string) bool {
+	return slices.ContainsFunc(declaredColumns(ctx), func(c *sqlparser.ColumnDefinition) bool {
+		return c.Name.EqualString(column) && c.Type.ForeignKeyDef != nil
+	})
 }
 
 // changing are the functions whose values are not of the row alone.
@@ -171,7 +200,16 @@ var changing = map[string]bool{"now": true, "current_timestamp": true, "localtim
 	"found_rows": true, "row_count": true, "last_insert_id": true, "sleep": true, "benchmark": true, "get_lock": true, "release_lock": true, "release_all_locks": true,
 	"is_free_lock": true, "is_used_lock": true, "load_file": true, "master_pos_wait": true, "random_bytes": true}
 
-// addCheck adds a CHECK that a statement declares.
+// addChecks adds the CHECKs that a statement declares.
+func (d *definition) addChecks(list []*sqlparser.ConstraintDefinition) error {
+	for _, c := range list {
+		if err := d.addCheck(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *definition) addCheck(c *sqlparser.ConstraintDefinition) error {
 	details := c.Details.(*sqlparser.CheckConstraintDefinition)
 	m := checkMeta{Name: c.Name, Off: !details.Enforced}
@@ -183,52 +221,15 @@ func (d *definition) addCheck(c *sqlparser.ConstraintDefinition) error {
 			return mysql.NewSQLError(3822, "HY000", "Duplicate check constraint name '%s'.", m.Name)
 		}
 	}
-	err := sqlparser.Walk(func(n sqlparser.SQLNode) (bool, error) {
-		switch n := n.(type) {
-		case *sqlparser.Subquery, *sqlparser.Default, *sqlparser.ValuesFuncExpr, *sqlparser.GroupConcatExpr:
-			return false, mysql.NewSQLError(3815, "HY000", "An expression of a check constraint '%s' contains disallowed function.", m.Name)
-		case *sqlparser.FuncExpr:
-			if name := n.Name.Lowered(); changing[name] || n.IsAggregate() || n.Over != nil || strings.HasPrefix(name, "dp_") {
-				return false, mysql.NewSQLError(3814, "HY000", "An expression of a check constraint '%s' contains disallowed function: %s.", m.Name, name)
-			}
-		case *sqlparser.ColName:
-			at := d.column(n.Name.String())
-			switch {
-			case strings.HasPrefix(n.Name.String(), "@"):
-				return false, mysql.NewSQLError(3816, "HY000", "An expression of a check constraint '%s' cannot refer to a user or system variable.", m.Name)
-			case at < 0:
-				return false, mysql.NewSQLError(3820, "HY000", "Check constraint '%s' refers to non-existing column '%s'.", m.Name, n.Name.String())
-			case d.columns[at].meta.Auto:
-				return false, mysql.NewSQLError(3818, "HY000", "Check constraint '%s' cannot refer to an auto-increment column.", m.Name)
-			}
-		}
-		return true, nil
-	}, details.Expr)
-	if err != nil {
+	if err := d.deterministic(details.Expr, m.Name, ofCheck); err != nil {
 		return err
 	}
-	condition := details.Expr
-	for inner, ok := condition.(*sqlparser.ParenExpr); ok; inner, ok = condition.(*sqlparser.ParenExpr) {
-		condition = inner.Expr
+	m.Text = d.written(details.Expr)
+	for _, k := range d.foreign {
+		if err := d.changedBy(k, m); err != nil {
+			return err
+		}
 	}
-	text := sqlparser.NewTrackedBuffer(func(b *sqlparser.TrackedBuffer, n sqlparser.SQLNode) {
-		if c, ok := n.(*sqlparser.ColName); ok {
-			b.WriteString(sqltext.Name(d.columns[d.column(c.Name.String())].name))
-			return
-		}
-		if p, ok := n.(*sqlparser.ParenExpr); ok && operation(p.Expr) {
-			n = p.Expr
-		}
-		if n != condition && operation(n) { // in brackets, as MySQL writes it
-			b.WriteByte('(')
-			n.Format(b)
-			b.WriteByte(')')
-			return
-		}
-		n.Format(b)
-	})
-	text.Myprintf("%v", condition)
-	m.Text = text.String()
 	d.checks = append(d.checks, m)
 	return nil
 }
@@ -254,8 +255,11 @@ func (d *definition) checkName() string {
 	}
 }
 
-// columnsIn are the columns that the text of a default or a CHECK names.
+// columnsIn are the columns that the text of a default, a CHECK or the like names.
 func columnsIn(text string) (names []string) {
+	if text == "" {
+		return nil
+	}
 	s, err := sqlparser.Parse("SELECT " + text)
 	if err != nil {
 		return nil
@@ -269,12 +273,20 @@ func columnsIn(text string) (names []string) {
 	return names
 }
 
-// rests refuses to drop or rename a column that a default or a CHECK names. A CHECK of a dropped
-// column alone goes with it.
+// rests refuses to drop or rename a column that a default, a generated column, an index or a CHECK
+// names. A CHECK of a dropped column alone goes with it.
 func (d *definition) rests(column string, drop bool) error {
+	for _, k := range d.keys {
+		if slices.ContainsFunc(k.exprs, func(e string) bool { return contains(columnsIn(e), column) }) {
+			return mysql.NewSQLError(3837, "HY000", "Column '%s' has a functional index dependency and cannot be dropped or renamed.", column)
+		}
+	}
 	for _, c := range d.columns {
+		if contains(columnsIn(c.meta.Generated), column) {
+			return mysql.NewSQLError(3108, "HY000", "Column '%s' has a generated column dependency.", column)
+		}
 		if !strings.EqualFold(c.name, column) && contains(columnsIn(c.meta.Default), column) {
-			return mysql.NewSQLError(3837, "HY000", "Column '%s' of table '%s' has a default value expression dependency and cannot be dropped or renamed.", column, d.ref.Name)
+			return mysql.NewSQLError(3766, "HY000", "Column '%s' of table '%s' has a default value expression dependency and cannot be dropped or renamed.", column, d.ref.Name)
 		}
 	}
 	var kept []checkMeta
@@ -296,10 +308,9 @@ func (d *definition) rests(column string, drop bool) error {
 
 // addCheck runs ADD CHECK, which every row that is there has to meet.
 func (d *Database) addCheck(ctx *sql.Context, n *plan.CreateCheck) error {
-	name := n.Table.Name()
-	var number int
-	err := d.alter(ctx, name, alteration{change: Change{Op: ModifyColumn}, reads: n.Check.Enforced, meta: true, apply: func(t *definition) error {
+	return d.alter(ctx, n.Table.Name(), alteration{change: Change{Op: ModifyColumn}, reads: n.Check.Enforced, meta: true, apply: func(t *definition) error {
 		list, _ := declaredChecks(ctx)
+		number := 0
 		if w, ok := ctx.Value(alteredKey{}).(*altered); ok {
 			number = w.checks
 			w.checks++
@@ -308,37 +319,60 @@ func (d *Database) addCheck(ctx *sql.Context, n *plan.CreateCheck) error {
 			return unsupported("Send it as a statement of its own.", "ADD CHECK is not supported here.")
 		}
 		return t.addCheck(list[number])
-	}, verify: func(def *definition) func(store.Session) error {
-		if !n.Check.Enforced {
+	}, after: d.p.checked(ctx, 1)})
+}
+
+// checked returns what looks whether the rows of a table meet the checks that an alteration has
+// added as the last ones.
+func (p *Provider) checked(ctx *sql.Context, added int) func(*definition) func(store.Session) error {
+	return func(d *definition) func(store.Session) error {
+		list := slices.Clone(d.checks[len(d.checks)-added:])
+		return func(s store.Session) error {
+			for _, c := range list {
+				if c.Off || !slices.ContainsFunc(d.checks, func(o checkMeta) bool { return o.Name == c.Name }) {
+					continue // dropped by a later clause
+				}
+				if err := d.meets(ctx, p, s, c); err != nil {
+					return classify(err, &d.ref)
+				}
+			}
 			return nil
 		}
-		added := def.checks[len(def.checks)-1].Name
-		return func(s store.Session) error {
-			stored, err := d.stored(ctx, name)
-			if err != nil {
-				return err
-			}
-			table, err := newTable(ctx, d.p, stored)
-			if err != nil {
-				return err
-			}
-			against := &target{table: table, where: []sql.Expression{expression.NewNot(n.Check.Expr)}}
-			b, found := lower.Binder{Raise: true}, false
-			where, err := against.condition(ctx, &b)
-			if err != nil {
-				return err
-			}
-			rows, err := s.Query(ctx, "SELECT 1 FROM "+quote(stored.Ref)+" WHERE "+where+" LIMIT 1", b.Args()...)
-			if err == nil {
-				err = store.Each(rows, func([]any) error { found = true; return nil })
-			}
-			if err == nil && found {
-				err = violated(added)
-			}
-			return classify(err, &stored.Ref)
-		}
-	}})
-	return err
+	}
+}
+
+// meets refuses a CHECK that a row of the table, as the definition says it is now, does not meet.
+func (d *definition) meets(ctx *sql.Context, p *Provider, s store.Session, c checkMeta) error {
+	t, err := newTable(ctx, p, d.table())
+	if err != nil {
+		return err
+	}
+	schema := append(t.schema.Copy(), &sql.Column{Name: "a check", Type: types.Boolean, Nullable: true, Source: t.def.Ref.Name, DatabaseSource: t.def.Ref.Schema})
+	texts := make([]string, len(schema))
+	texts[len(texts)-1] = c.Text
+	bound, err := p.bind(ctx, t.def.Ref, schema, texts)
+	if err != nil {
+		return err
+	}
+	against := &target{table: t, where: []sql.Expression{expression.NewNot(bound[len(bound)-1])}}
+	b := lower.Binder{Raise: true}
+	where, err := against.condition(ctx, &b)
+	if err != nil {
+		return err
+	}
+	if found, err := anyRow(ctx, s, quote(t.def.Ref)+" WHERE "+where, b.Args()...); err != nil || !found {
+		return err
+	}
+	return violated(c.Name)
+}
+
+// anyRow reports whether there is a row in FROM from, in the store's SQL.
+func anyRow(ctx *sql.Context, s store.Session, from string, args ...any) (found bool, err error) {
+	rows, err := s.Query(ctx, "SELECT 1 FROM "+from+" LIMIT 1", args...)
+	if err == nil {
+		err = store.Each(rows, func([]any) error { found = true; return nil })
+	}
+	return found, err
 }
 
 // dropCheck runs DROP CHECK.
@@ -365,8 +399,11 @@ func dropConstraint(n *plan.DropConstraint) (r sql.Node) {
 		if !ok {
 			return false
 		}
-		if definitionOf(t.def).key(n.Name) >= 0 {
-			r = newAlterIndex(plan.NewAlterDropIndex(rt.SqlDatabase, rt, n.IfExists, n.Name))
+		def, db := definitionOf(t.def), &Database{p: t.p, name: t.def.Ref.Schema}
+		if slices.ContainsFunc(def.foreign, func(k ForeignKey) bool { return strings.EqualFold(k.Name, n.Name) }) {
+			r = clauseOf(plan.NewAlterDropForeignKey(db.name, t.Name(), n.Name), db)
+		} else if def.key(n.Name) >= 0 {
+			r = clauseOf(plan.NewAlterDropIndex(rt.SqlDatabase, rt, n.IfExists, n.Name), db)
 		} else {
 			r = plan.NewAlterDropCheck(rt, n.Name)
 		}

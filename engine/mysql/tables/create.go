@@ -3,7 +3,6 @@ package tables
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,12 +13,10 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
+	"scrim/internal/collation"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 )
-
-var errForeignKeys = unsupported("Leave the FOREIGN KEY out; CALL dp_link(child, child_column, parent, parent_column) tells the server how rows find their person.",
-	"Foreign keys are not supported.")
 
 // createTable runs CREATE TABLE.
 func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
@@ -49,20 +46,26 @@ func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
 
 // newDefinition turns a bound CREATE TABLE into a definition, or refuses what has no counterpart.
 func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*definition, error) {
-	switch {
-	case n.Temporary():
+	if n.Temporary() {
 		return nil, unsupported("Create a plain table.", "Temporary tables are not supported.")
-	case len(n.ForeignKeys()) > 0:
-		return nil, errForeignKeys
 	}
-	def := &definition{ref: d.ref(n.Name())}
+	def := &definition{ref: d.ref(n.Name()), collation: n.Collation}
+	if def.collation == sql.Collation_Unspecified {
+		var err error
+		if def.collation, err = d.p.Collation(ctx, d.name); err != nil {
+			return nil, err
+		}
+	}
+	if err := collation.Check(def.collation); err != nil {
+		return nil, err
+	}
 	def.comment, _ = n.TableOpts["comment"].(string)
 	if first, ok := n.TableOpts["auto_increment"].(uint64); ok && first > 1 {
 		def.first = first
 	}
 	schema := n.PkSchema()
 	for _, c := range schema.Schema {
-		col, err := newColumn(ctx, c)
+		col, err := newColumn(ctx, c, def.collation)
 		if err != nil {
 			return nil, err
 		}
@@ -71,18 +74,32 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 	if len(schema.PkOrdinals) > 0 {
 		k := keyDef{name: primaryName, primary: true}
 		for _, o := range schema.PkOrdinals {
-			k.columns = append(k.columns, def.columns[o].name)
+			k.columns, k.lengths = append(k.columns, def.columns[o].name), append(k.lengths, 0)
 			def.columns[o].nullable = false
 		}
-		def.keys = append(def.keys, k)
+		for _, i := range n.Indexes() {
+			for _, c := range i.Columns {
+				at := slices.IndexFunc(k.columns, func(name string) bool { return strings.EqualFold(name, strings.Trim(c.Name, "`")) })
+				if i.IsPrimary() && at >= 0 {
+					k.lengths[at] = int(c.Length)
+				}
+			}
+		}
+		if err := def.addKey(ctx, d.p, k); err != nil {
+			return nil, err
+		}
 	}
+	parts := declaredParts(ctx)
 	for _, i := range n.Indexes() {
 		if i.IsPrimary() {
+			if slices.ContainsFunc(i.Columns, func(c sql.IndexColumn) bool { return c.Expression != nil }) {
+				return nil, mysql.NewSQLError(3756, "HY000", "The primary key cannot be a functional index")
+			}
 			continue
 		}
-		k, err := newKey(i.Name, i.Constraint, i.Columns, i.Comment)
+		k, err := newKey(ctx, &parts, i.Name, i.Constraint, i.Columns, i.Comment)
 		if err == nil {
-			err = def.addKey(k)
+			err = def.addKey(ctx, d.p, k)
 		}
 		if err != nil {
 			return nil, err
@@ -91,18 +108,31 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 	if err := d.likeKeys(ctx, n, def); err != nil {
 		return nil, err
 	}
+	if err := def.generate(); err != nil {
+		return nil, err
+	}
 	def.nameKeys(nil)
 	if !slices.ContainsFunc(def.columns, func(c columnDef) bool { return c.meta.Auto }) {
 		def.first = 0
 	}
 	checks, plain := declaredChecks(ctx)
+	if !plain && slices.ContainsFunc(def.columns, func(c columnDef) bool { return c.computed || c.hidden }) {
+		return nil, unsupported("Create the table first, and INSERT … SELECT into it.", "A generated column, or a UNIQUE key on a prefix or an expression, in CREATE TABLE … SELECT is not supported.")
+	}
 	if len(checks) > 0 && !plain {
 		return nil, unsupported("Create the table first, and INSERT … SELECT into it.", "A CHECK in CREATE TABLE … SELECT is not supported.")
 	}
-	for _, c := range checks {
-		if err := def.addCheck(c); err != nil {
+	if err := def.addChecks(checks); err != nil {
+		return nil, err
+	}
+	foreign, _ := n.TableOpts[foreignOption].(sql.ForeignKeyConstraints)
+	for _, c := range foreign {
+		if err := d.addForeign(ctx, def, c); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.adopt(ctx, def); err != nil {
+		return nil, err
 	}
 	if !plain { // a text of MySQL's own functions may be longer than a column that is declared
 		return def, nil
@@ -140,14 +170,23 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 			if _, isTime := fractionOf(metaOf(from).MySQL); ok && isTime {
 				def.columns[i].meta.MySQL = metaOf(from).MySQL
 			}
+			def.columns[i].meta.Generated, def.columns[i].meta.Virtual = metaOf(from).Generated, metaOf(from).Virtual
+		}
+		for _, c := range definitionOf(source).columns {
+			if c.hidden && def.column(c.name) < 0 {
+				def.columns = append(def.columns, c)
+			}
 		}
 		for _, c := range tableMetaOf(source).Checks {
 			c.Name = def.checkName()
 			def.checks = append(def.checks, c)
 		}
 		for _, k := range definitionOf(source).keys {
-			if !k.primary && def.key(k.name) < 0 {
+			switch at := def.key(k.name); {
+			case at < 0 && !k.primary:
 				def.keys = append(def.keys, k)
+			case at >= 0 && k.primary: // go-mysql-server knows of no prefixes
+				def.keys[at] = k
 			}
 		}
 	}
@@ -164,17 +203,20 @@ func columnOf(t store.Table, name string) (store.Column, bool) {
 	return store.Column{}, false
 }
 
-// newColumn turns a bound column into its definition.
-func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
+// newColumn turns a bound column into its definition. A text without a collation has that of its
+// table.
+func newColumn(ctx *sql.Context, c *sql.Column, of sql.CollationID) (columnDef, error) {
 	switch {
-	case c.Generated != nil || c.Virtual:
-		return columnDef{}, unsupported("Store the value, or compute it in a view.", "The generated column %s is not supported.", c.Name)
+	case sql.IsHiddenSystemColumn(c.Name):
+		return columnDef{}, mysql.NewSQLError(1166, "42000", "Incorrect column name '%s'", c.Name)
+	case inlineReference(ctx, c.Name):
+		return columnDef{}, unsupported("Write FOREIGN KEY ("+c.Name+") REFERENCES … behind the columns.", "REFERENCES at the column %s, which MySQL reads and forgets, is not supported.", c.Name)
 	}
-	t, stored, err := storedType(c.Type)
+	t, stored, err := storedType(c.Type, of)
 	if err != nil {
 		return columnDef{}, err
 	}
-	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey}
+	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey && !c.AutoIncrement}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
 	if digits, ok := declaredFraction(ctx, c.Name); ok && types.IsTimespan(t) {
 		def.meta.MySQL = "time"
@@ -182,25 +224,34 @@ func newColumn(ctx *sql.Context, c *sql.Column) (columnDef, error) {
 			def.meta.MySQL = fmt.Sprintf("time(%d)", digits)
 		}
 	}
-	if s, ok := c.Type.(sql.StringType); ok {
+	if s, ok := t.(sql.StringType); ok {
 		def.bytes = int(s.MaxByteLength())
 	}
-	if !c.AutoIncrement {
+	if !c.AutoIncrement && !waits(c.Default) {
 		def.meta.Default, err = defaultText(ctx, c.Default, c.Name)
 	}
 	def.meta.OnUpdate = c.OnUpdate.String()
+	if c.Generated != nil {
+		def.formula, def.meta.Virtual = declaredFormula(ctx, c.Name)
+	}
 	return def, err
 }
 
 // storedType returns the type that a column of a declared type is shown as, and the store's type of
-// it. Text has the one collation that the store has. TINYINT(1), which BOOLEAN is short for, holds
+// it. A text without a collation gets the one given. TINYINT(1), which BOOLEAN is short for, holds
 // more than 0 and 1. A VECTOR(n) is shown as JSON, like the vectors of imported tables.
-func storedType(t sql.Type) (shown sql.Type, stored string, err error) {
+func storedType(t sql.Type, of sql.CollationID) (shown sql.Type, stored string, err error) {
 	if v, ok := t.(types.VectorType); ok {
 		return types.JSON, fmt.Sprintf("DOUBLE[%d]", v.Dimensions), nil
 	}
 	if s, ok := t.(sql.TypeWithCollation); ok && !types.IsBinaryType(t) {
-		if t, err = s.WithNewCollation(sql.Collation_Default); err != nil {
+		if s.Collation() != sql.Collation_Unspecified {
+			of = s.Collation()
+		}
+		if err := collation.Check(of); err != nil {
+			return nil, "", err
+		}
+		if t, err = s.WithNewCollation(of); err != nil {
 			return nil, "", err
 		}
 	}
@@ -222,8 +273,9 @@ func defaultText(ctx *sql.Context, d *sql.ColumnDefaultValue, column string) (st
 	return d.String(), nil
 }
 
-// newKey turns a declared index into a key.
-func newKey(name string, constraint sql.IndexConstraint, columns []sql.IndexColumn, comment string) (keyDef, error) {
+// newKey turns a declared index into a key. Declared are the expressions of the statement's keys
+// that have some: those of this key, if it is one, are the first, and are taken off.
+func newKey(ctx *sql.Context, declared *[][]sqlparser.Expr, name string, constraint sql.IndexConstraint, columns []sql.IndexColumn, comment string) (keyDef, error) {
 	k := keyDef{name: name, plain: constraint == sql.IndexConstraint_None, comment: comment}
 	switch constraint {
 	case sql.IndexConstraint_None, sql.IndexConstraint_Unique:
@@ -233,7 +285,12 @@ func newKey(name string, constraint sql.IndexConstraint, columns []sql.IndexColu
 	}
 	for _, c := range columns {
 		if c.Expression != nil {
-			return k, unsupported("Make the index of columns.", "An index on an expression is not supported.")
+			if k.parts == nil {
+				if len(*declared) == 0 {
+					return k, unsupported("Send it as a statement of its own.", "An index on an expression is not supported here.")
+				}
+				k.parts, *declared = (*declared)[0], (*declared)[1:]
+			}
 		}
 		k.columns, k.lengths = append(k.columns, strings.Trim(c.Name, "`")), append(k.lengths, int(c.Length))
 	}
@@ -241,15 +298,24 @@ func newKey(name string, constraint sql.IndexConstraint, columns []sql.IndexColu
 }
 
 // addKey adds a key to a definition, with its columns as they are spelled there.
-func (d *definition) addKey(k keyDef) error {
+func (d *definition) addKey(ctx *sql.Context, p *Provider, k keyDef) error {
 	if k.name != "" && d.key(k.name) >= 0 {
 		return sql.ErrDuplicateKey.New(k.name)
+	}
+	if len(k.name) > sql.MaxIdentifierLength {
+		return sql.ErrInvalidIdentifier.New(k.name)
 	}
 	if len(k.columns) > 16 {
 		return mysql.NewSQLError(1070, "42000", "Too many key parts specified; max 16 parts allowed")
 	}
 	prefix := false
 	for i, name := range k.columns {
+		if k.parts != nil && k.parts[i] != nil {
+			if err := d.addPart(ctx, p, &k, i); err != nil {
+				return err
+			}
+			continue
+		}
 		at := d.column(name)
 		switch {
 		case at < 0:
@@ -258,29 +324,65 @@ func (d *definition) addKey(k keyDef) error {
 			return sql.ErrDuplicateColumn.New(name)
 		}
 		k.columns[i] = d.columns[at].name
-		if k.lengths == nil || k.lengths[i] == 0 {
+		length := 0
+		if k.lengths != nil {
+			length = k.lengths[i]
+		}
+		whole, err := d.columns[at].keyPart(length, !k.plain && !k.primary)
+		if err != nil {
+			return err
+		}
+		if length == 0 {
 			continue
 		}
-		kind, rest, _ := strings.Cut(d.columns[at].meta.MySQL, "(")
-		size, _, _ := strings.Cut(rest, ")")
-		n, _ := strconv.Atoi(size)
-		text := strings.HasSuffix(kind, "char") || strings.HasSuffix(kind, "binary")
-		if !text && !strings.HasSuffix(kind, "text") && !strings.HasSuffix(kind, "blob") || text && n < k.lengths[i] {
-			return mysql.NewSQLError(1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, "+
-				"or the storage engine doesn't support unique prefix keys")
-		}
-		if text && n == k.lengths[i] { // the whole column
+		if whole {
 			k.lengths[i] = 0
 		}
 		prefix = prefix || k.lengths[i] > 0
 	}
 	if !prefix {
 		k.lengths = nil
-	} else if !k.plain {
-		return unsupported("Make the key of whole columns.", "A UNIQUE key on a prefix is not supported.")
+	}
+	if !k.plain {
+		if err := d.hide(&k); err != nil {
+			return err
+		}
 	}
 	d.keys = append(d.keys, k)
 	return nil
+}
+
+// keyPart refuses a part of a key that MySQL has no keys of: the column, or its prefix of a length;
+// whole says that this is all of it. A column that no text declares may be any, and a UNIQUE key
+// may be of whole texts, as in MariaDB.
+func (c columnDef) keyPart(length int, unique bool) (whole bool, err error) {
+	kind, n := c.meta.kind()
+	sized := strings.HasSuffix(kind, "char") || strings.HasSuffix(kind, "binary")
+	long := c.meta.endless()
+	width := 1
+	if strings.HasSuffix(kind, "char") || strings.HasSuffix(kind, "text") {
+		if width = 4; c.bytes > 0 && n > 0 {
+			width = c.bytes / n
+		}
+	}
+	size := 0
+	switch {
+	case kind == "json":
+		return false, mysql.NewSQLError(3152, "42000", "JSON column '%s' supports indexing only via generated columns on a specified JSON path.", c.name)
+	case long && length == 0 && !unique:
+		return false, mysql.NewSQLError(1170, "42000", "BLOB/TEXT column '%s' used in key specification without a key length", c.name)
+	case length > 0 && (!sized && !long || sized && n < length):
+		return false, mysql.NewSQLError(1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, "+
+			"or the storage engine doesn't support unique prefix keys")
+	case length > 0:
+		size = length * width
+	case sized:
+		size = n * width
+	}
+	if size > longestKey*4 {
+		err = mysql.NewSQLError(1071, "42000", "Specified key was too long; max key length is %d bytes", longestKey*4)
+	}
+	return sized && n == length, err
 }
 
 // Made is a table whose rows the server has made.
@@ -301,9 +403,9 @@ func (m Made) Check(ctx *sql.Context) error {
 }
 
 func (m Made) definition(ctx *sql.Context) (*definition, error) {
-	def := &definition{ref: m.Ref, comment: m.Comment}
+	def := &definition{ref: m.Ref, comment: m.Comment, collation: sql.Collation_Default}
 	for _, c := range m.Columns {
-		col, err := newColumn(ctx, c)
+		col, err := newColumn(ctx, c, def.collation)
 		if err != nil {
 			return nil, err
 		}

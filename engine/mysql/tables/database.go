@@ -28,23 +28,6 @@ var (
 // Name implements sql.Database.
 func (d *Database) Name() string { return d.name }
 
-// GetCollation implements sql.CollatedDatabase: the store compares text by its bytes.
-func (d *Database) GetCollation(*sql.Context) sql.CollationID { return sql.Collation_Default }
-
-// SetCollation implements sql.CollatedDatabase. A declared collation is accepted and has no effect,
-// as on tables and columns.
-func (d *Database) SetCollation(ctx *sql.Context, c sql.CollationID) error {
-	if c != sql.Collation_Default && c != sql.Collation_Unspecified {
-		note(ctx, "Text is compared by its bytes, whatever the collation: "+c.Name())
-	}
-	return nil
-}
-
-// note tells the client of something in its statement that has no effect.
-func note(ctx *sql.Context, message string) {
-	ctx.Session.Warn(&sql.Warning{Level: "Note", Code: 1235, Message: message})
-}
-
 func (d *Database) ref(name string) store.TableRef {
 	return store.TableRef{Schema: d.name, Name: fold(name)}
 }
@@ -118,6 +101,9 @@ func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error 
 		w.rename = func(s store.Session) error {
 			if _, err := s.Write(ctx, []store.TableRef{from, to}, "ALTER TABLE "+quote(from)+" RENAME TO "+sqltext.StoreName(to.Name)); err != nil {
 				return classify(err, nil)
+			}
+			if err := d.renameForeign(ctx, s, w.def, from, to); err != nil {
+				return err
 			}
 			return d.p.access.Renamed(ctx, from, to)
 		}

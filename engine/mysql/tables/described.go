@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,10 +16,12 @@ import (
 // Described is the definition of a stored table as a catalogue shows it. It is immutable.
 type Described struct {
 	Name, Comment string
+	Collation     sql.CollationID // of columns that are declared without one
 	Columns       []DescribedColumn
 	Keys          []DescribedKey
 	First         uint64 // AUTO_INCREMENT=n as declared, 0 for none: never the counter
 	Checks        []DescribedCheck
+	Foreign       []ForeignKey // by their names
 }
 
 // DescribedCheck is a CHECK constraint: Text is its condition without brackets.
@@ -38,6 +41,8 @@ type DescribedColumn struct {
 	Expression bool
 	OnUpdate   string
 	Auto       bool
+	Generated  string // the expression of a generated column
+	Virtual    bool
 	Key        string // PRI, UNI, MUL or ""
 	Comment    string
 }
@@ -47,8 +52,17 @@ type DescribedKey struct {
 	Name    string
 	Columns []string
 	Unique  bool
-	Lengths []int // of the columns' prefixes, 0 for a whole column; nil where all are whole
+	Lengths []int    // of the columns' prefixes, 0 for a whole column; nil where all are whole
+	Exprs   []string // in the place of columns, "" for a column; nil where there are none
 	Comment string
+}
+
+// Part returns the column of a part of the key, or its expression.
+func (k DescribedKey) Part(part int) (column, expression any) {
+	if k.Exprs == nil || k.Exprs[part] == "" {
+		return k.Columns[part], nil
+	}
+	return nil, k.Exprs[part]
 }
 
 // SubPart is the length of the prefix of a column, nil for the whole.
@@ -119,12 +133,13 @@ func sameTables(a, b []store.Table) bool {
 
 func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 	def := definitionOf(t)
-	d := &Described{Name: t.Ref.Name, Comment: def.comment, First: def.first}
+	d := &Described{Name: t.Ref.Name, Comment: def.comment, Collation: def.collation, First: def.first, Foreign: slices.Clone(def.foreign)}
+	slices.SortStableFunc(d.Foreign, func(a, b ForeignKey) int { return strings.Compare(fold(a.Name), fold(b.Name)) })
 	for _, c := range def.checks {
 		d.Checks = append(d.Checks, DescribedCheck{c.Name, c.Text, !c.Off})
 	}
 	for _, k := range def.keys {
-		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns, Unique: !k.plain, Lengths: k.lengths, Comment: k.comment})
+		d.Keys = append(d.Keys, DescribedKey{Name: k.name, Columns: k.columns, Unique: !k.plain, Lengths: k.lengths, Exprs: k.exprs, Comment: k.comment})
 	}
 	for i, c := range t.Columns {
 		m := def.columns[i].meta
@@ -137,7 +152,7 @@ func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 			text = m.MySQL
 		}
 		col := DescribedColumn{Name: c.Name, Type: typ, TypeText: text, Nullable: c.Nullable,
-			Auto: m.Auto, OnUpdate: m.OnUpdate, Comment: m.Comment, Key: def.keyOf(c.Name)}
+			Generated: m.Generated, Virtual: m.Virtual, Auto: m.Auto, OnUpdate: m.OnUpdate, Comment: m.Comment, Key: def.keyOf(c.Name)}
 		if col.Key == "PRI" {
 			col.Nullable = false
 		}
@@ -151,15 +166,27 @@ func describe(ctx *sql.Context, t store.Table) (*Described, error) {
 	return d, nil
 }
 
+// mainKey is the index of the primary key, or where there is none of the first UNIQUE key whose
+// columns are all NOT NULL, which MySQL shows as one; -1 without either.
+func (d *definition) mainKey() int {
+	if i := d.key(primaryName); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(d.keys, func(k keyDef) bool {
+		nullable := func(c string) bool { return d.column(c) < 0 || d.columns[d.column(c)].nullable }
+		return !k.plain && k.stored == nil && !slices.ContainsFunc(k.columns, nullable)
+	})
+}
+
 // keyOf says as MySQL does which key a column leads: PRI, UNI for a key of its own, MUL for the
 // first of several.
 func (d *definition) keyOf(column string) string {
-	found := ""
-	for _, k := range d.keys {
+	found, main := "", d.mainKey()
+	for n, k := range d.keys {
 		for i, c := range k.columns {
 			switch {
 			case !strings.EqualFold(c, column):
-			case k.primary:
+			case n == main:
 				return "PRI"
 			case i == 0 && len(k.columns) == 1 && !k.plain:
 				found = "UNI"
@@ -184,7 +211,13 @@ func typeText(c store.Column, t sql.Type) string {
 	return TypeText(t)
 }
 
-// TypeText is the text of a type without its collation, which all texts share.
+// StoredAs returns the store's type of a column that is declared with a type.
+func StoredAs(t sql.Type) (string, error) {
+	_, stored, err := storedType(t, sql.Collation_Default)
+	return stored, err
+}
+
+// TypeText is the text of a type without its collation.
 func TypeText(t sql.Type) string {
 	text, _, _ := strings.Cut(t.String(), " COLLATE ")
 	text, _, _ = strings.Cut(text, " CHARACTER SET ")

@@ -24,7 +24,8 @@
 //   - INSERT into a table with a PRIMARY or UNIQUE key: it fails exactly when the key is there
 //     already, so it can be used to ask for a person by key, one row at a time. An AUTO_INCREMENT
 //     column, which must be a key, adds LAST_INSERT_ID, a running count of the rows.
-//   - DDL that looks at the rows: MODIFY COLUMN, ADD KEY and ADD CHECK.
+//   - DDL that looks at the rows: MODIFY COLUMN, ADD KEY, ADD CHECK and ADD FOREIGN KEY.
+//   - What looks, by a foreign key, at rows of another table: it asks for those tables, too.
 //
 // On a protected table these need dp_raw, which is recorded; INSERT into a table without keys,
 // TRUNCATE (which always reports 0 rows), DROP, RENAME and the other clauses of ALTER TABLE do not,
@@ -45,12 +46,19 @@
 //
 // # Where MySQL's behaviour is not reached
 //
-// Names of tables, databases and columns are folded to lower case. Text has one collation, by its
-// bytes, whatever is declared. A VECTOR(n) is an array of doubles, not of single precision, and is
-// read as JSON. Indexes that are not UNIQUE are of the catalogue alone. Foreign keys,
-// generated columns, triggers, stored procedures, events, temporary tables, LOAD DATA,
-// and UPDATE or DELETE of several tables or with subqueries are refused. A statement that fails in
-// the store, unlike one that is refused before, ends its transaction: it must be rolled back.
+// Names of tables, databases and columns are folded to lower case. What is declared without a
+// collation is by bytes; a text of any character set is kept in UTF-8. A VECTOR(n) is an array of
+// doubles, not of single precision, and is read as JSON. Indexes that are not UNIQUE are of the
+// catalogue alone. Foreign keys to tables of other databases, triggers, stored procedures, events,
+// temporary tables and LOAD DATA are refused. A statement that fails in the store, or after it has
+// changed rows, unlike one that is refused before, ends its transaction: it must be rolled back.
+//
+// # Columns that follow from others
+//
+// A generated column, and the hidden one that a UNIQUE key has in the place of a prefix, an
+// expression or a text that is not by bytes, is a column of the store whose values each statement
+// computes for the rows that it writes (generated.go). store.Table lists hidden columns apart, so
+// that nothing reads them.
 //
 // # Main types
 //

@@ -33,6 +33,9 @@ func (t *Table) checkInsert(ctx *sql.Context) error {
 	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
 		return err
 	}
+	if err := t.may(ctx, true, false, nil); err != nil {
+		return err
+	}
 	if len(t.def.Keys) == 0 && !slices.ContainsFunc(t.schema, func(c *sql.Column) bool { return c.AutoIncrement }) {
 		return nil
 	}
@@ -62,9 +65,13 @@ type editor struct {
 	t       *Table
 	eager   bool // look up duplicates and write at once, row by row
 	allowed bool
-	own     bool // the transaction is ours
-	cleared bool // of the rows that a load replaces
+	own     bool   // the transaction is ours
+	undone  func() // what aborts the client's, if the statement has changed anything
+	cleared bool   // of the rows that a load replaces
 	pending [][]any
+
+	formulas []formula // nil before the first row
+	row      int       // its number
 }
 
 var (
@@ -79,6 +86,9 @@ func (e *editor) StatementBegin(*sql.Context) {}
 func (e *editor) DiscardChanges(ctx *sql.Context, _ error) error {
 	e.pending = nil
 	if !e.own {
+		if e.undone != nil {
+			e.undone()
+		}
 		return nil
 	}
 	e.own = false
@@ -128,21 +138,21 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 		}
 		e.allowed = true
 	}
-	e.t.round(row)
-	if err := e.t.check(ctx, row); err != nil {
+	full, err := e.whole(ctx, row)
+	if err != nil {
 		return err
 	}
-	values := make([]any, len(row))
-	for i, v := range row {
-		w, err := writeValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
-		if err != nil {
-			return err
-		}
-		values[i] = w
+	values, err := e.t.kept(ctx, full)
+	if err != nil {
+		return err
 	}
 	e.pending = append(e.pending, values)
 	if e.eager {
-		if err := e.refuseDuplicate(ctx, e.pending); err != nil {
+		err := e.refuseDuplicate(ctx, e.pending)
+		if err == nil {
+			err = e.refuseOrphans(ctx)
+		}
+		if err != nil {
 			e.pending = e.pending[:0]
 			return err
 		}
@@ -161,6 +171,9 @@ func (e *editor) Insert(ctx *sql.Context, row sql.Row) error {
 func (e *editor) begin(ctx *sql.Context) (store.Session, error) {
 	s, err := SessionOf(ctx)
 	if err != nil || s.InTransaction() {
+		if err == nil && !e.own && e.undone == nil {
+			e.undone = s.Mark()
+		}
 		return s, err
 	}
 	if err := s.Begin(ctx); err != nil {
@@ -184,16 +197,28 @@ func (e *editor) flush(ctx *sql.Context) error {
 		}
 	}
 	s, err := e.begin(ctx)
+	if err == nil && !e.eager {
+		err = e.refuseOrphans(ctx)
+	}
 	if err != nil {
 		return err
 	}
-	columns := make([]string, len(e.t.def.Columns))
-	for i, c := range e.t.def.Columns {
+	columns := make([]string, len(e.t.all))
+	for i, c := range e.t.all {
 		columns[i] = c.Name
 	}
 	err = s.Append(ctx, e.t.def.Ref, columns, e.pending)
 	e.pending = nil
 	return classify(err, &e.t.def.Ref)
+}
+
+// refuseOrphans returns MySQL's error where a pending row has no parent that a foreign key wants.
+func (e *editor) refuseOrphans(ctx *sql.Context) error {
+	s, err := e.begin(ctx)
+	if err != nil {
+		return err
+	}
+	return e.t.inserts(ctx, s, e.pending)
 }
 
 // refuseDuplicate returns MySQL's duplicate-key error when one of the rows has a key that another
@@ -204,7 +229,7 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 		if err != nil {
 			return err
 		}
-		seen := map[string]bool{}
+		seen := map[string][]any{}
 		var present [][]any
 		for _, row := range pending {
 			values, ok := pick(row, columns)
@@ -212,10 +237,10 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 				continue
 			}
 			text := keyText(values)
-			if seen[text] {
-				return duplicate(text, key.Primary, nil)
+			if seen[text] != nil {
+				return duplicate(e.t.shownKey(key, row), key.Primary, nil)
 			}
-			seen[text] = true
+			seen[text] = row
 			present = append(present, values)
 		}
 		if len(present) == 0 {
@@ -226,7 +251,11 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 			return err
 		}
 		if existing != nil {
-			return duplicate(e.t.keyTextOf(ctx, existing, columns), key.Primary, existing)
+			n, text := len(e.t.schema), e.t.keyTextOf(ctx, existing, columns)
+			if row := seen[text]; row != nil {
+				text = e.t.shownKey(key, row)
+			}
+			return duplicate(text, key.Primary, existing[:n:n])
 		}
 	}
 	return nil
@@ -236,7 +265,7 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 func (t *Table) keyOrdinals(key store.Key) ([]int, error) {
 	ordinals := make([]int, len(key.Columns))
 	for i, name := range key.Columns {
-		if ordinals[i] = t.schema.IndexOfColName(name); ordinals[i] < 0 {
+		if ordinals[i] = t.kinds.IndexOfColName(name); ordinals[i] < 0 {
 			return nil, sql.ErrKeyColumnDoesNotExist.New(name)
 		}
 	}
@@ -263,18 +292,40 @@ func keyText(values []any) string {
 	return strings.Join(parts, "-")
 }
 
+// shownKey is the text of a key as a row that is written has it: of a hidden column, which a key
+// has in the place of a text, this text.
+func (t *Table) shownKey(key store.Key, row []any) string {
+	var named keyDef
+	for _, k := range definitionOf(t.def).keys {
+		if !k.plain && sameNames(k.inStore(), key.Columns) {
+			named = k
+		}
+	}
+	values := make([]any, len(key.Columns))
+	for i, name := range key.Columns {
+		values[i] = row[t.kinds.IndexOfColName(name)]
+		if named.columns == nil || named.columns[i] == name || named.expression(i) != "" {
+			continue
+		}
+		if values[i] = row[t.kinds.IndexOfColName(named.columns[i])]; named.lengths != nil && named.lengths[i] > 0 {
+			values[i] = prefix(values[i], named.lengths[i])
+		}
+	}
+	return keyText(values)
+}
+
 func (t *Table) keyTextOf(ctx *sql.Context, row sql.Row, columns []int) string {
 	values := make([]any, len(columns))
 	for i, c := range columns {
 		values[i] = row[c]
-		if w, err := writeValue(ctx, row[c], t.schema[c].Type, t.def.Columns[c]); err == nil {
+		if w, err := writeValue(ctx, row[c], t.kinds[c].Type, t.all[c]); err == nil {
 			values[i] = w
 		}
 	}
 	return keyText(values)
 }
 
-// find returns a stored row that has one of the keys, or nil.
+// find returns a stored row, with its hidden columns, that has one of the keys, or nil.
 func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, error) {
 	var b lower.Binder
 	condition := t.matchKey(&b, columns, keys[0])
@@ -282,7 +333,7 @@ func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, er
 		b = lower.Binder{}
 		condition = t.matchAny(&b, columns, keys)
 	}
-	it := newRows(t.selectSQL(every(len(t.schema)))+" WHERE "+condition+" LIMIT 1", b.Args(), t.schema)
+	it := newRows(t.selectSQL(every(len(t.all)))+" WHERE "+condition+" LIMIT 1", b.Args(), t.kinds)
 	defer it.Close(ctx)
 	row, err := it.Next(ctx)
 	if isEOF(err) {
@@ -296,7 +347,7 @@ func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, er
 func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
 	name := make([]string, len(columns))
 	for i, c := range columns {
-		name[i] = t.def.Columns[c].Name
+		name[i] = t.all[c].Name
 	}
 	list := make([]string, len(keys))
 	for k, values := range keys {
@@ -313,7 +364,7 @@ func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
 func (t *Table) matchKey(b *lower.Binder, columns []int, values []any) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = sqltext.StoreName(t.def.Columns[c].Name) + " = " + t.bind(b, c, values[i])
+		parts[i] = sqltext.StoreName(t.all[c].Name) + " = " + t.bind(b, c, values[i])
 	}
 	return "(" + strings.Join(parts, " AND ") + ")"
 }
@@ -321,64 +372,94 @@ func (t *Table) matchKey(b *lower.Binder, columns []int, values []any) string {
 // bind adds a value for a column to a generated statement and returns its place holder, cast to the
 // column's store type.
 func (t *Table) bind(b *lower.Binder, column int, v any) string {
-	return "CAST(" + b.Bind(bound(v)) + " AS " + t.def.Columns[column].Type + ")"
+	return "CAST(" + b.Bind(bound(v)) + " AS " + t.all[column].Type + ")"
 }
 
 // Update implements sql.RowUpdater for one row that was found by its key.
 func (e *editor) Update(ctx *sql.Context, old, new sql.Row) error {
-	e.t.round(new)
-	if err := e.t.check(ctx, new); err != nil {
+	new, err := e.whole(ctx, new)
+	if err != nil {
+		return err
+	}
+	was, err := e.stored(ctx, old)
+	if err != nil {
 		return err
 	}
 	var b lower.Binder
-	var set []string
+	var set, names []string
+	var columns []int
+	values := []any{int64(0)}
 	for i := range new {
-		v, err := writeValue(ctx, new[i], e.t.schema[i].Type, e.t.def.Columns[i])
+		v, err := writeValue(ctx, new[i], e.t.kinds[i].Type, e.t.all[i])
 		if err != nil {
 			return err
 		}
-		was, err := keptValue(ctx, old[i], e.t.schema[i].Type, e.t.def.Columns[i])
+		was, err := keptValue(ctx, was[i], e.t.kinds[i].Type, e.t.all[i])
 		if err != nil {
 			return err
 		}
 		if keyText([]any{v}) == keyText([]any{was}) {
 			continue
 		}
-		set = append(set, sqltext.StoreName(e.t.def.Columns[i].Name)+" = "+e.t.bind(&b, i, v))
+		set = append(set, sqltext.StoreName(e.t.all[i].Name)+" = "+e.t.bind(&b, i, v))
+		columns, values, names = append(columns, i), append(values, v), append(names, e.t.all[i].Name)
 	}
 	if len(set) == 0 {
 		return nil
 	}
-	return e.change(ctx, "UPDATE "+quote(e.t.def.Ref)+" SET "+strings.Join(set, ", "), &b, old)
+	if err := e.t.may(ctx, false, false, names); err != nil {
+		return err
+	}
+	s, where, whereArgs, err := e.at(ctx, old)
+	if err != nil {
+		return err
+	}
+	err = e.t.numbers(ctx, s, where, whereArgs, "", func(id int64) error {
+		values[0] = id
+		return e.t.changes(ctx, s, columns, [][]any{values}, nil)
+	})
+	if err != nil {
+		return err
+	}
+	if where, err = e.identify(ctx, &b, old); err == nil {
+		_, err = s.Write(ctx, []store.TableRef{e.t.def.Ref}, "UPDATE "+quote(e.t.def.Ref)+" SET "+strings.Join(set, ", ")+" WHERE "+where, b.Args()...)
+	}
+	return classify(err, &e.t.def.Ref)
 }
 
 // Delete implements sql.RowDeleter for one row that was found by its key.
 func (e *editor) Delete(ctx *sql.Context, row sql.Row) error {
-	return e.change(ctx, "DELETE FROM "+quote(e.t.def.Ref), &lower.Binder{}, row)
+	if err := e.t.may(ctx, false, true, nil); err != nil {
+		return err
+	}
+	s, where, args, err := e.at(ctx, row)
+	if err == nil {
+		_, err = e.t.remove(ctx, s, where, args, "", nil)
+	}
+	return err
 }
 
-// change runs a statement on the one row that has the key of row.
-func (e *editor) change(ctx *sql.Context, statement string, b *lower.Binder, row sql.Row) error {
+// at is the condition that only the row that has the key of row meets, after the leave to write it.
+func (e *editor) at(ctx *sql.Context, row sql.Row) (s store.Session, where string, args []any, err error) {
 	if err := e.t.checkInsert(ctx); err != nil {
-		return err
+		return nil, "", nil, err
 	}
-	where, err := e.identify(ctx, b, row)
-	if err != nil {
-		return err
+	var b lower.Binder
+	if where, err = e.identify(ctx, &b, row); err == nil {
+		s, err = e.begin(ctx)
 	}
-	s, err := e.begin(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = s.Write(ctx, []store.TableRef{e.t.def.Ref}, statement+" WHERE "+where, b.Args()...)
-	return classify(err, &e.t.def.Ref)
+	return s, where, b.Args(), err
 }
 
 // identify returns the condition that only this stored row meets.
 func (e *editor) identify(ctx *sql.Context, b *lower.Binder, row sql.Row) (string, error) {
+	row, err := e.stored(ctx, row)
+	if err != nil {
+		return "", err
+	}
 	values := make([]any, len(row))
 	for i, v := range row {
-		w, err := keptValue(ctx, v, e.t.schema[i].Type, e.t.def.Columns[i])
+		w, err := keptValue(ctx, v, e.t.kinds[i].Type, e.t.all[i])
 		if err != nil {
 			return "", err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/collation"
 )
 
 // conditions are MySQL's conditions for the store's kinds of failure.
@@ -67,6 +68,13 @@ func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, e
 	var err error
 	if r, ok := t.(sql.RoundingNumberType); ok {
 		c, in, err = r.ConvertRound(ctx, v)
+	} else if set, ok := narrow(t); ok {
+		if c, in, err = wide(t).Convert(ctx, v); err == nil {
+			text, _ := c.(string)
+			if at := collation.Outside(set, text); at >= 0 {
+				return nil, errOutside(text, at, column, row)
+			}
+		}
 	} else {
 		c, in, err = t.Convert(ctx, v)
 	}
@@ -112,10 +120,11 @@ func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, e
 }
 
 // converted are the rows that an INSERT gets, as values of the columns that they go into. One that
-// has no place there fails the statement with its column and row.
+// has no place there fails the statement with its column and row, unless IGNORE is said.
 type converted struct {
 	plan.UnaryNode
 	schema sql.Schema
+	ignore bool // with the nearest value, and a warning
 }
 
 var _ sql.ExecBuilderNode = (*converted)(nil)
@@ -128,18 +137,19 @@ func (c *converted) String() string { return c.Child.String() }
 
 // WithChildren implements sql.Node.
 func (c *converted) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	return &converted{plan.UnaryNode{Child: children[0]}, c.schema}, nil
+	return &converted{plan.UnaryNode{Child: children[0]}, c.schema, c.ignore}, nil
 }
 
 // BuildRowIter implements sql.ExecBuilderNode.
 func (c *converted) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, row sql.Row) (sql.RowIter, error) {
 	rows, err := b.Build(ctx, c.Child, row)
-	return &convertedRows{RowIter: rows, schema: c.schema}, err
+	return &convertedRows{RowIter: rows, schema: c.schema, ignore: c.ignore}, err
 }
 
 type convertedRows struct {
 	sql.RowIter
 	schema sql.Schema
+	ignore bool
 	n      int
 }
 
@@ -153,7 +163,12 @@ func (r *convertedRows) Next(ctx *sql.Context) (sql.Row, error) {
 	out := slices.Clone(row)
 	for i, c := range r.schema { // in front may be the row of a query around
 		at := len(row) - len(r.schema) + i
-		if out[at], err = strict(ctx, row[at], c.Type, c.Name, r.n); err != nil {
+		if r.ignore && row[at] != nil { // go-mysql-server knows what a NULL becomes
+			out[at], err = lenient(ctx, within(ctx, row[at], c, r.n), c, r.n)
+		} else {
+			out[at], err = strict(ctx, row[at], c.Type, c.Name, r.n)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

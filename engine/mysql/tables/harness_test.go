@@ -126,7 +126,9 @@ func open(t *testing.T, path string) *server {
 	s := &server{t: t, path: path, store: st, policy: &policy{protected: map[string]bool{}}}
 	p := tables.NewProvider(st, s.policy)
 	a := analyzer.NewBuilder(p).Build()
-	a.ExecBuilder.PriorityBuilder = tables.NewBuilder(p, nil)
+	p.Catalog = a.Catalog
+	own := tables.NewBuilder(p, nil)
+	own.Whole, a.ExecBuilder.PriorityBuilder = a.ExecBuilder, own
 	s.engine = sqle.New(a, &sqle.Config{})
 	t.Cleanup(func() { s.close() })
 	return s

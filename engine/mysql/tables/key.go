@@ -2,98 +2,108 @@ package tables
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
+	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 )
 
-// alterIndex is CREATE INDEX, DROP INDEX or an index clause of ALTER TABLE. It takes the place of
-// go-mysql-server's node early, because that one is checked against sql.IndexAddressable, which the
-// tables are not.
-type alterIndex struct {
-	leaf
-	db *Database
-	n  *plan.AlterIndex
-}
-
-var _ sql.ExecSourceRel = (*alterIndex)(nil)
-
-// newAlterIndex returns the node that stands for n, nil when its table is not a stored one.
-func newAlterIndex(n *plan.AlterIndex) sql.Node {
-	db, ok := stored(n.Db)
-	if !ok {
-		return nil
+// numbered is what stands for n, ADD or MODIFY COLUMN of c, where that or another column of the
+// schema is AUTO_INCREMENT. The definition says which keys it has to have, once all clauses of the
+// statement have changed it.
+func numbered(n sql.SchemaTarget, in sql.Database, c *sql.Column, schema sql.Schema) (sql.Node, error) {
+	r := clauseOf(n.(sql.Node), in)
+	switch {
+	case r == nil:
+		return n.(sql.Node), nil
+	case c.AutoIncrement && c.Default != nil:
+		return nil, mysql.NewSQLError(mysql.ERInvalidDefault, "42000", "Invalid default value for '%s'", c.Name)
+	case c.AutoIncrement && !types.IsInteger(c.Type):
+		return nil, mysql.NewSQLError(1063, "42000", "Incorrect column specifier for column '%s'", c.Name)
+	case c.AutoIncrement:
+		return r, nil
 	}
-	return &alterIndex{leaf: leaf{name: "ALTER INDEX ON " + n.Table.Name()}, db: db, n: n}
-}
-
-// alterPrimary is ADD PRIMARY KEY, which go-mysql-server would refuse for the texts of imported
-// tables, whose length nobody has said.
-type alterPrimary struct {
-	leaf
-	db    *Database
-	table string
-	n     *plan.AlterPK
-}
-
-var _ sql.ExecSourceRel = (*alterPrimary)(nil)
-
-// newAlterPrimary returns the node that stands for n, nil when its table is not a stored one.
-func newAlterPrimary(n *plan.AlterPK) sql.Node {
-	db, ok := stored(n.Db)
-	if !ok || n.Action != plan.PrimaryKeyAction_Create {
-		return nil
+	plain := schema.Copy()
+	for _, o := range plain {
+		o.AutoIncrement = false
 	}
-	table := tableName(n.Table)
-	return &alterPrimary{leaf: leaf{name: "ADD PRIMARY KEY TO " + table}, db: db, table: table, n: n}
+	return n.WithTargetSchema(plain)
 }
 
-// WithChildren implements sql.Node.
-func (a *alterPrimary) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	return plan.NillaryWithChildren(a, children...)
-}
-
-// RowIter implements sql.ExecSourceRel.
-func (a *alterPrimary) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	if err := a.db.alterPrimaryKey(ctx, a.table, a.n); err != nil {
-		return nil, err
+// checkNumbered refuses what MySQL has no AUTO_INCREMENT columns of.
+func (d *definition) checkNumbered() error {
+	n := 0
+	for _, c := range d.columns {
+		if !c.meta.Auto {
+			continue
+		}
+		if n++; n > 1 || !slices.ContainsFunc(d.keys, func(k keyDef) bool { return contains(k.columns[:1], c.name) }) {
+			return mysql.NewSQLError(mysql.ERWrongAutoKey, "42000", "Incorrect table definition; there can be only one auto column and it must be defined as a key")
+		}
 	}
-	return okResult(0, nil), nil
+	return nil
 }
 
-// WithChildren implements sql.Node.
-func (a *alterIndex) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	return plan.NillaryWithChildren(a, children...)
-}
-
-// RowIter implements sql.ExecSourceRel.
-func (a *alterIndex) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
-	if err := a.run(ctx); err != nil {
-		return nil, err
+// dropsFirst puts the keys that the clauses of an ALTER TABLE drop before those that they add.
+func dropsFirst(ctx *sql.Context, n *plan.Block) (sql.Node, transform.TreeIdentity, error) {
+	drops := func(n sql.Node) int {
+		if c, ok := n.(*clause); ok {
+			n = c.n
+		}
+		switch n := n.(type) {
+		case *plan.AlterIndex:
+			if n.Action == plan.IndexAction_Drop {
+				return 0
+			}
+		case *plan.AlterPK:
+			if n.Action == plan.PrimaryKeyAction_Drop {
+				return 0
+			}
+		}
+		return 1
 	}
-	return okResult(0, nil), nil
+	order := func(a, b sql.Node) int { return drops(a) - drops(b) }
+	if slices.IsSortedFunc(n.Children(), order) {
+		return n, transform.SameTree, nil
+	}
+	clauses := slices.Clone(n.Children())
+	slices.SortStableFunc(clauses, order)
+	r, err := n.WithChildren(ctx, clauses...)
+	return r, transform.NewTree, err
 }
 
-func (a *alterIndex) run(ctx *sql.Context) error {
-	table := a.n.Table.Name()
-	switch a.n.Action {
+// alterIndex runs CREATE INDEX, DROP INDEX or an index clause of ALTER TABLE.
+func (d *Database) alterIndex(ctx *sql.Context, n *plan.AlterIndex) error {
+	table := n.Table.Name()
+	switch n.Action {
 	case plan.IndexAction_Create:
-		if err := a.db.p.access.CheckDDL(ctx, a.db.ref(table)); err != nil {
+		if err := d.p.access.CheckDDL(ctx, d.ref(table)); err != nil {
 			return err
 		}
-		k, err := newKey(a.n.IndexName, a.n.Constraint, a.n.Columns, a.n.Comment)
+		parts := declaredParts(ctx)
+		declared := &parts
+		if w, several := ctx.Value(alteredKey{}).(*altered); several {
+			if w.parts == nil {
+				w.parts = declared
+			}
+			declared = w.parts
+		}
+		k, err := newKey(ctx, declared, n.IndexName, n.Constraint, n.Columns, n.Comment)
 		if err != nil {
 			return err
 		}
-		return a.db.addKey(ctx, table, k)
+		return d.addKey(ctx, table, k)
 	case plan.IndexAction_Drop:
-		err := a.db.dropKey(ctx, table, a.n.IndexName)
-		if a.n.IfExists && sql.ErrCantDropFieldOrKey.Is(err) {
+		err := d.dropKey(ctx, table, n.IndexName)
+		if n.IfExists && sql.ErrCantDropFieldOrKey.Is(err) {
 			return nil
 		}
 		return err
 	case plan.IndexAction_Rename:
-		return a.db.renameKey(ctx, table, a.n.PreviousIndexName, a.n.IndexName)
+		return d.renameKey(ctx, table, n.PreviousIndexName, n.IndexName)
 	}
 	return nil // DISABLE KEYS and ENABLE KEYS: there is nothing to switch
 }
@@ -107,6 +117,9 @@ func (d *Database) renameKey(ctx *sql.Context, table, from, to string) error {
 		}
 		if j := t.key(to); j >= 0 && j != i {
 			return sql.ErrDuplicateKey.New(to)
+		}
+		if len(to) > sql.MaxIdentifierLength {
+			return sql.ErrInvalidIdentifier.New(to)
 		}
 		t.keys[i].name = to
 		return nil
@@ -126,21 +139,28 @@ func (d *Database) addKey(ctx *sql.Context, table string, k keyDef) error {
 			if k.primary && t.key(primaryName) >= 0 {
 				return sql.ErrMultiplePrimaryKeysDefined.New()
 			}
-			if err := t.addKey(k); err != nil {
+			if err := t.addKey(ctx, d.p, k); err != nil {
 				return err
 			}
 			t.nameKeys(nil)
+			t.covered(t.keys[len(t.keys)-1])
+			if err := t.generate(); err != nil {
+				return err
+			}
 			if k.plain {
 				return nil
 			}
 			for _, name := range k.columns {
 				i := t.column(name)
+				if i < 0 {
+					continue
+				}
 				if k.primary {
 					t.columns[i].nullable = false
 				}
 				if c := &t.columns[i]; c.store == "VARCHAR" && c.meta.MySQL == "" {
 					c.meta.MySQL = fmt.Sprintf("varchar(%d)", longestKey) // an imported text
-					t.limits = append(t.limits, textLimit{c.from, longestKey})
+					t.limits = append(t.limits, textLimit{column: c.from, length: longestKey})
 				}
 			}
 			return nil
@@ -166,13 +186,9 @@ func (d *Database) dropKey(ctx *sql.Context, table, name string) error {
 		change: change,
 		meta:   def.keys[i].plain,
 		apply: func(t *definition) error {
+			dropped := t.keys[i].stored
 			t.keys = append(t.keys[:i:i], t.keys[i+1:]...)
-			for _, c := range t.columns {
-				if c.meta.Auto && t.keyOf(c.name) == "" {
-					return unsupported("MODIFY the column without AUTO_INCREMENT first.",
-						"The AUTO_INCREMENT column %s must be a key.", c.name)
-				}
-			}
+			t.columns = slices.DeleteFunc(slices.Clone(t.columns), func(c columnDef) bool { return c.hidden && contains(dropped, c.name) })
 			return nil
 		},
 	})

@@ -78,8 +78,10 @@ func (e *editor) beginLoad(ctx *sql.Context) error {
 	if err != nil || !l.Replace {
 		return err
 	}
-	_, err = s.Write(ctx, []store.TableRef{l.Table}, "DELETE FROM "+quote(l.Table))
-	return classify(err, &l.Table)
+	if err = e.t.may(ctx, false, true, nil); err == nil {
+		_, err = e.t.remove(ctx, s, "TRUE", nil, "", nil)
+	}
+	return err
 }
 
 // endLoad notes the files of a load with its rows.

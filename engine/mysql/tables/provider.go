@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -26,18 +27,24 @@ func Reserved(schema string) bool { return reserved[strings.ToLower(schema)] }
 // Provider shows the schemas of a store as databases, beside virtual databases that the engine
 // gives it. It is safe for concurrent use.
 type Provider struct {
-	store   store.Store
-	access  Access
-	virtual map[string]sql.Database
-	ids     counters
-	views   viewCache
+	store    store.Store
+	access   Access
+	virtual  map[string]sql.Database
+	ids      counters
+	views    viewCache
+	defaults collations
 
 	described described
+
+	// Catalog has the functions of expressions that the catalogue keeps as texts. It is set once,
+	// before the first statement.
+	Catalog sql.Catalog
 }
 
 var (
-	_ sql.DatabaseProvider        = (*Provider)(nil)
-	_ sql.MutableDatabaseProvider = (*Provider)(nil)
+	_ sql.DatabaseProvider         = (*Provider)(nil)
+	_ sql.MutableDatabaseProvider  = (*Provider)(nil)
+	_ sql.CollatedDatabaseProvider = (*Provider)(nil)
 )
 
 // NewProvider returns the databases of st together with the virtual ones, whose names must be
@@ -116,6 +123,11 @@ func (p *Provider) schemas(ctx context.Context) ([]string, error) {
 
 // CreateDatabase implements sql.MutableDatabaseProvider.
 func (p *Provider) CreateDatabase(ctx *sql.Context, name string) error {
+	return p.CreateCollatedDatabase(ctx, name, sql.Collation_Default)
+}
+
+// CreateCollatedDatabase implements sql.CollatedDatabaseProvider.
+func (p *Provider) CreateCollatedDatabase(ctx *sql.Context, name string, c sql.CollationID) error {
 	folded := fold(name)
 	if err := p.access.CheckDDL(ctx, store.TableRef{Schema: folded}); err != nil {
 		return err
@@ -126,7 +138,13 @@ func (p *Provider) CreateDatabase(ctx *sql.Context, name string) error {
 	if p.HasDatabase(ctx, folded) {
 		return sql.ErrDatabaseExists.New(name)
 	}
-	return p.definition(ctx, nil, "CREATE SCHEMA "+sqltext.StoreName(folded), nil)
+	if err := collation.Check(c); err != nil {
+		return err
+	}
+	return p.defaults.set(ctx, p, folded, c, func(s store.Session) error {
+		_, err := s.Write(ctx, nil, "CREATE SCHEMA "+sqltext.StoreName(folded))
+		return classify(err, nil)
+	})
 }
 
 // DropDatabase implements sql.MutableDatabaseProvider: it drops every table and view of the
@@ -160,11 +178,14 @@ func (p *Provider) DropDatabase(ctx *sql.Context, name string) error {
 				return err
 			}
 		}
-		viewsGone, err = p.dropViews(ctx, s, folded)
+		if viewsGone, err = p.dropViews(ctx, s, folded); err == nil {
+			err = s.Meta().Delete(ctx, bucketCollations, folded)
+		}
 		return err
 	})
 	if err == nil {
 		viewsGone()
+		p.defaults.forget(folded)
 	}
 	for _, r := range refs {
 		p.ids.forget(r)

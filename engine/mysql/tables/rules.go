@@ -24,36 +24,67 @@ func init() {
 	analyzer.OnceBeforeDefault = append([]analyzer.Rule{{Id: keyRuleID, Apply: replaceKeys}}, analyzer.OnceBeforeDefault...)
 }
 
-// replaceKeys replaces statements on keys by nodes of our own, refuses foreign keys, and sees the
-// vectors that CREATE TABLE … SELECT selects: later, its columns are not known to be those of a
-// table any more.
-func replaceKeys(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+// replaceKeys replaces statements on keys by nodes of our own, and sees the vectors that CREATE
+// TABLE … SELECT selects: later, its columns are not known to be those of a table any more.
+func replaceKeys(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, flags *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		var r sql.Node
+		var err error
 		switch n := n.(type) {
-		case *plan.AlterIndex:
-			if r := newAlterIndex(n); r != nil {
-				return r, transform.NewTree, nil
+		case *plan.Update:
+			if isFound(ctx, n) {
+				r, err = newFoundUpdate(ctx, a, n, flags)
 			}
+		case *plan.DeleteFrom:
+			if isFound(ctx, n) {
+				r, err = newFoundDelete(ctx, a, n, flags)
+			}
+		case *plan.AddColumn:
+			if r, err = numbered(n, n.Db, n.Column(), n.TargetSchema()); err == nil {
+				err = checkDeclared(ctx)
+			}
+		case *plan.ModifyColumn:
+			if r, err = numbered(n, n.Db, n.NewColumn(), n.TargetSchema()); err == nil {
+				err = checkDeclared(ctx)
+			}
+		case *plan.Block:
+			return dropsFirst(ctx, n)
+		case *plan.AlterIndex:
+			r = clauseOf(n, n.Db)
 		case *plan.AlterPK:
-			if r := newAlterPrimary(n); r != nil {
-				return r, transform.NewTree, nil
+			if n.Action == plan.PrimaryKeyAction_Create {
+				r = clauseOf(n, n.Db)
 			}
 		case *plan.DropConstraint:
-			if r := dropConstraint(n); r != nil {
-				return r, transform.NewTree, nil
-			}
-		case *plan.CreateForeignKey, *plan.DropForeignKey:
-			return nil, transform.SameTree, errForeignKeys
+			r = dropConstraint(n)
+		case *plan.CreateForeignKey:
+			r, err = foreignClause(ctx, n, n.DbProvider, n.Database())
+		case *plan.DropForeignKey:
+			r, err = foreignClause(ctx, n, n.DbProvider, n.Database())
+		case *plan.RenameForeignKey:
+			r, err = foreignClause(ctx, n, n.DbProvider, n.Database())
 		case *plan.CreateTable:
-			if _, ok := stored(n.Db); ok && len(n.ForeignKeys()) > 0 {
-				return nil, transform.SameTree, errForeignKeys
+			if _, ok := stored(n.Db); ok {
+				r, err = withoutForeign(n)
 			}
-			if r := selectedVectors(ctx, n); r != nil {
-				return r, transform.NewTree, nil
+			if r == nil && err == nil {
+				err = checkDeclared(ctx)
+			}
+			if r == nil && err == nil {
+				r = selectedVectors(ctx, n)
 			}
 		}
-		return n, transform.SameTree, nil
+		if r == nil && err == nil {
+			return n, transform.SameTree, nil
+		}
+		return r, transform.NewTree, err
 	})
+}
+
+// foreignClause is clauseOf for a node that names its database.
+func foreignClause(ctx *sql.Context, n sql.Node, in sql.DatabaseProvider, database string) (sql.Node, error) {
+	db, err := in.Database(ctx, database)
+	return clauseOf(n, db), err
 }
 
 // Rules returns the analysis rules of the package. They belong at the front of
@@ -77,6 +108,9 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 		var err error
 		switch n.(type) {
 		case *plan.Update, *plan.DeleteFrom: // simple ones skip the rule that gives a SELECT its types
+			if isFound(ctx, n) {
+				return nil, transform.SameTree, unsupported("Send it as a statement of its own.", "UPDATE or DELETE of several tables, or with a subquery, is not supported here.")
+			}
 			if n, _, err = standard.Types(ctx, n); err != nil {
 				return nil, transform.SameTree, err
 			}
@@ -104,11 +138,26 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 func markInserts(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 	return transform.Node(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		insert, ok := n.(*plan.InsertInto)
-		eager := ok && (insert.Ignore || insert.OnDupExprs.HasUpdates())
-		if !eager && (!ok || len(insert.Checks()) == 0) {
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		into, computes := destination(insert)
+		if computes = computes && into.computes; computes {
+			assigns, err := into.checkGiven(insert)
+			if err != nil {
+				return nil, transform.SameTree, err
+			}
+			without := *insert
+			insert, without.OnDupExprs = &without, assigns
+		}
+		eager := insert.Ignore || insert.OnDupExprs.HasUpdates()
+		if !eager && !computes && !into.narrows() && len(insert.Checks()) == 0 {
 			return n, transform.SameTree, nil
 		}
 		dest, same, err := transform.Node(ctx, insert.Destination, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+			if d, is := n.(*plan.InsertDestination); is && into != nil {
+				return into.unfilled(d)
+			}
 			rt, ok := n.(*plan.ResolvedTable)
 			if !ok {
 				return n, transform.SameTree, nil

@@ -1,10 +1,15 @@
 package tables
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+	"github.com/dolthub/vitess/go/sqltypes"
+	"github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/engine/store"
 	"scrim/internal/refuse"
@@ -13,8 +18,8 @@ import (
 
 // Table is one stored table, perhaps with only some of its columns. It is immutable.
 //
-// It deliberately does not implement sql.StatisticsTable, sql.IndexAddressable or
-// sql.AutoIncrementGetter's truth: nothing about the number of its rows can be asked for.
+// It deliberately does not implement sql.StatisticsTable or sql.IndexAddressable: nothing about the
+// number of its rows can be asked for.
 type Table struct {
 	p         *Provider
 	def       store.Table
@@ -26,6 +31,11 @@ type Table struct {
 	fractions map[int]int // digits of the seconds of TIME columns that have fewer than 6
 	declared  int         // CHECK constraints
 	checks    []check
+	foreign   []ForeignKey // that it declares
+	// all are the columns with the hidden ones behind them, and kinds their types
+	all      []store.Column
+	kinds    sql.Schema
+	computes bool // some of them follow from others
 }
 
 var (
@@ -70,20 +80,39 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 		if m.OnUpdate != "" {
 			col.OnUpdate = sql.NewUnresolvedColumnDefaultValue(m.OnUpdate)
 		}
+		if m.Generated != "" {
+			col.Default, t.computes = awaitedOf(typ), true
+		}
 		t.schema[i] = col
+	}
+	t.all, t.kinds = def.Columns, t.schema
+	if len(def.Hidden) > 0 {
+		t.all, t.kinds, t.computes = slices.Concat(def.Columns, def.Hidden), slices.Clone(t.schema), true
+		for _, c := range def.Hidden {
+			typ, err := columnType(ctx, c, metaOf(c))
+			if err != nil {
+				return nil, err
+			}
+			t.kinds = append(t.kinds, &sql.Column{Name: c.Name, Type: typ, Nullable: true, Source: def.Ref.Name, DatabaseSource: def.Ref.Schema})
+		}
 	}
 	for _, k := range def.Keys {
 		if !k.Primary {
 			continue
 		}
-		for _, name := range k.Columns {
+		columns := k.Columns
+		if len(def.Hidden) > 0 {
+			columns = definitionOf(def).keys[0].columns // which come first
+		}
+		for _, name := range columns {
 			i := t.schema.IndexOfColName(name)
 			t.schema[i].PrimaryKey = true
 			t.schema[i].Nullable = false
 			t.pk = append(t.pk, i)
 		}
 	}
-	t.ordinals, t.declared = every(len(def.Columns)), len(tableMetaOf(def).Checks)
+	m := tableMetaOf(def)
+	t.ordinals, t.declared, t.foreign = every(len(def.Columns)), len(m.Checks), m.Foreign
 	return t, nil
 }
 
@@ -101,6 +130,9 @@ func (t *Table) StoreRef() store.TableRef { return t.def.Ref }
 // StoreColumns returns all columns of the stored table, whatever the projection.
 func (t *Table) StoreColumns() []store.Column { return t.def.Columns }
 
+// StoreCollation implements stored.Table.
+func (t *Table) StoreCollation(c store.Column) sql.CollationID { return CollationOf(c) }
+
 // StoreSource is the kind of source that the table is read from, and what it promises; "" for the
 // store's own.
 func (t *Table) StoreSource() string {
@@ -108,6 +140,28 @@ func (t *Table) StoreSource() string {
 		return ""
 	}
 	return t.def.Source + "  " + t.def.Promise
+}
+
+// UniqueKeys lists the columns of each key that no two rows share and that has no NULLs.
+func (t *Table) UniqueKeys() (keys [][]int) {
+	for _, k := range definitionOf(t.def).keys {
+		if k.plain || k.exprs != nil || slices.ContainsFunc(k.lengths, func(n int) bool { return n > 0 }) {
+			continue
+		}
+		var key []int
+		for _, name := range k.columns {
+			i := t.schema.IndexOfColName(name)
+			if i < 0 || t.schema[i].Nullable {
+				key = nil
+				break
+			}
+			key = append(key, i)
+		}
+		if key != nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Name implements sql.Table.
@@ -120,7 +174,7 @@ func (t *Table) String() string { return t.def.Ref.Name }
 func (t *Table) Comment() string { return tableMetaOf(t.def).Comment }
 
 // Collation implements sql.Table.
-func (t *Table) Collation() sql.CollationID { return sql.Collation_Default }
+func (t *Table) Collation() sql.CollationID { return collationNamed(tableMetaOf(t.def).Collation) }
 
 // IsTemporary implements sql.TemporaryTable. Without it go-mysql-server's check of read-only
 // transactions panics on a write.
@@ -181,7 +235,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, e
 func (t *Table) selectSQL(ordinals []int, more ...string) string {
 	list := make([]string, len(ordinals))
 	for i, o := range ordinals {
-		list[i] = readSQL(t.def.Columns[o])
+		list[i] = readSQL(t.all[o])
 	}
 	if list = append(list, more...); len(list) == 0 {
 		list = []string{"1"}
@@ -196,6 +250,18 @@ func (t *Table) Truncate(ctx *sql.Context) (int, error) {
 	}
 	if err := t.p.access.CheckWrite(ctx, t.def.Ref); err != nil {
 		return 0, err
+	}
+	if foreignChecks(ctx) {
+		list, err := t.p.referencing(ctx, t.def.Ref)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range list {
+			if r.child != t.def.Ref {
+				return 0, mysql.NewSQLError(1701, "42000", "Cannot truncate a table referenced in a foreign key constraint (%s.%s, CONSTRAINT %s)",
+					sqltext.Name(r.child.Schema), sqltext.Name(r.child.Name), sqltext.Name(r.Name))
+			}
+		}
 	}
 	err := t.p.definition(ctx, []store.TableRef{t.def.Ref}, "DELETE FROM "+quote(t.def.Ref), nil)
 	t.p.ids.forget(t.def.Ref)
@@ -213,94 +279,60 @@ func unsupported(remedy, format string, args ...any) error {
 	return refuse.New(refuse.Unsupported, format, args...).With("%s", remedy)
 }
 
-// index describes a key to SHOW INDEX and SHOW CREATE TABLE. No plan uses it: the tables are not
-// sql.IndexAddressable, so that nothing looks rows up, or counts them, by key behind CheckRead.
-type index struct {
-	table *Table
-	key   keyDef
-}
-
-var _ sql.Index = index{}
-
-// indexes returns the table's keys.
-func (t *Table) indexes() []sql.Index {
-	var list []sql.Index
-	for _, k := range definitionOf(t.def).keys {
-		list = append(list, index{table: t, key: k})
+// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It says 1, which SHOW CREATE TABLE
+// and INFORMATION_SCHEMA leave out, to whom the rows are not shown: the true value is a running
+// count of them.
+func (t *Table) PeekNextAutoIncrementValue(ctx *sql.Context) (uint64, error) {
+	auto := slices.IndexFunc(t.schema, func(c *sql.Column) bool { return c.AutoIncrement })
+	if auto < 0 || t.p.access.CheckRead(ctx, t.def.Ref) != nil {
+		return 1, nil
 	}
-	return list
-}
-
-// ID implements sql.Index.
-func (i index) ID() string { return i.key.name }
-
-// Database implements sql.Index.
-func (i index) Database() string { return i.table.def.Ref.Schema }
-
-// Table implements sql.Index.
-func (i index) Table() string { return i.table.def.Ref.Name }
-
-// Expressions implements sql.Index: the columns as table.column.
-func (i index) Expressions() []string {
-	list := make([]string, len(i.key.columns))
-	for j, c := range i.key.columns {
-		list[j] = i.table.def.Ref.Name + "." + c
+	c := &t.p.ids
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, err := t.nextID(ctx)
+	if n, ok := t.schema[auto].Type.(sql.NumberType); ok && n.IsNumericType() {
+		next = min(next, largestOf(n)) // where the column is full
 	}
-	return list
+	return next, err
 }
 
-// IsUnique implements sql.Index.
-func (i index) IsUnique() bool { return !i.key.plain }
-
-// IsSpatial implements sql.Index.
-func (index) IsSpatial() bool { return false }
-
-// IsFullText implements sql.Index.
-func (index) IsFullText() bool { return false }
-
-// IsVector implements sql.Index.
-func (index) IsVector() bool { return false }
-
-// Comment implements sql.Index.
-func (i index) Comment() string { return i.key.comment }
-
-// IndexType implements sql.Index.
-func (index) IndexType() string { return "BTREE" }
-
-// IsGenerated implements sql.Index.
-func (index) IsGenerated() bool { return false }
-
-// ColumnExpressionTypes implements sql.Index.
-func (i index) ColumnExpressionTypes(*sql.Context) []sql.ColumnExpressionType {
-	list := make([]sql.ColumnExpressionType, len(i.key.columns))
-	for j, e := range i.Expressions() {
-		list[j] = sql.ColumnExpressionType{Expression: e, Type: i.table.schema[i.table.schema.IndexOfColName(i.key.columns[j])].Type}
+// NextID is the next AUTO_INCREMENT value of a table, 0 where there is none or the account may not
+// read the rows, of which it is a count.
+func (p *Provider) NextID(ctx *sql.Context, ref store.TableRef) (uint64, error) {
+	def, ok, err := p.store.Table(ctx, ref)
+	if err != nil || !ok {
+		return 0, err
 	}
-	return list
-}
-
-// CanSupport implements sql.Index: no look-ups.
-func (index) CanSupport(*sql.Context, ...sql.Range) bool { return false }
-
-// CanSupportOrderBy implements sql.Index.
-func (index) CanSupportOrderBy(sql.Expression) bool { return false }
-
-// CoversColumns implements sql.Index.
-func (index) CoversColumns([]string) bool { return false }
-
-// PrefixLengths implements sql.Index.
-func (i index) PrefixLengths() []uint16 {
-	list := make([]uint16, len(i.key.lengths))
-	for j, n := range i.key.lengths {
-		list[j] = uint16(n)
+	t, err := newTable(ctx, p, def)
+	if err != nil || p.access.CheckRead(ctx, ref) != nil {
+		return 0, err
 	}
-	return list
+	return t.PeekNextAutoIncrementValue(ctx)
 }
 
-// PeekNextAutoIncrementValue implements sql.AutoIncrementGetter. It always says 1, which SHOW
-// CREATE TABLE and INFORMATION_SCHEMA leave out: the true value is a running count of the table's
-// rows.
-func (t *Table) PeekNextAutoIncrementValue(*sql.Context) (uint64, error) { return 1, nil }
+// largestOf is the largest whole number of a type.
+func largestOf(t sql.NumberType) uint64 {
+	bits := map[query.Type]int{sqltypes.Int8: 8, sqltypes.Uint8: 8, sqltypes.Int16: 16, sqltypes.Uint16: 16,
+		sqltypes.Int24: 24, sqltypes.Uint24: 24, sqltypes.Int32: 32, sqltypes.Uint32: 32}[t.Type()]
+	if bits == 0 {
+		bits = 64
+	}
+	if types.IsSigned(t) {
+		bits--
+	}
+	return math.MaxUint64 >> (64 - bits)
+}
+
+// nextID is the next value of the counter, whose first one comes from the rows. The caller holds
+// the counters' lock.
+func (t *Table) nextID(ctx *sql.Context) (uint64, error) {
+	if next, ok := t.p.ids.next[t.def.Ref]; ok {
+		return next, nil
+	}
+	largest, err := t.largestID(ctx)
+	return max(after(largest), tableMetaOf(t.def).First), err
+}
 
 // GetNextAutoIncrementValue implements sql.AutoIncrementTable. A given value moves the counter past
 // it. The counter's first value comes from the rows, so the client must be allowed to read them.
@@ -311,13 +343,9 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 	c := &t.p.ids
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next, ok := c.next[t.def.Ref]
-	if !ok {
-		var err error
-		if next, err = t.largestID(ctx); err != nil {
-			return 0, err
-		}
-		next = max(next+1, tableMetaOf(t.def).First)
+	next, err := t.nextID(ctx)
+	if err != nil {
+		return 0, err
 	}
 	value := next
 	if given != nil {
@@ -327,9 +355,12 @@ func (t *Table) GetNextAutoIncrementValue(ctx *sql.Context, given any) (uint64, 
 		}
 		value = v.(uint64)
 	}
-	c.next[t.def.Ref] = max(next, value+1)
+	c.next[t.def.Ref] = max(next, after(value))
 	return value, nil
 }
+
+// after is the next number; that of the last one is itself.
+func after(n uint64) uint64 { return n + min(1, math.MaxUint64-n) }
 
 // largestID returns the largest stored value of the AUTO_INCREMENT column, 0 when there is none.
 func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
@@ -353,23 +384,30 @@ func (t *Table) largestID(ctx *sql.Context) (uint64, error) {
 // AutoIncrementSetter implements sql.AutoIncrementTable.
 func (t *Table) AutoIncrementSetter(*sql.Context) sql.AutoIncrementSetter { return idSetter{t} }
 
-// idSetter is ALTER TABLE ... AUTO_INCREMENT = n.
+// idSetter is what TRUNCATE sets the counter by.
 type idSetter struct{ t *Table }
 
-// SetAutoIncrementValue implements sql.AutoIncrementSetter. A value under what is stored has no
-// effect.
+// SetAutoIncrementValue implements sql.AutoIncrementSetter.
 func (s idSetter) SetAutoIncrementValue(ctx *sql.Context, v uint64) error {
-	if err := s.t.p.access.CheckDDL(ctx, s.t.def.Ref); err != nil {
+	return (&Database{p: s.t.p, name: s.t.def.Ref.Schema}).setFirst(ctx, s.t.Name(), v)
+}
+
+// setFirst runs ALTER TABLE ... AUTO_INCREMENT = n. A value under what is stored has no effect, nor
+// has any where no column takes it.
+func (d *Database) setFirst(ctx *sql.Context, table string, v uint64) error {
+	ref := d.ref(table)
+	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
 		return err
 	}
-	if err := s.t.checkInsert(ctx); err != nil {
+	if err := d.p.access.CheckWrite(ctx, ref); err != nil {
 		return err
 	}
-	d := &Database{p: s.t.p, name: s.t.def.Ref.Schema}
-	return d.alter(ctx, s.t.Name(), alteration{change: Change{Op: ModifyColumn}, meta: true, apply: func(t *definition) error {
-		t.first = v
+	return d.alter(ctx, table, alteration{change: Change{Op: ModifyColumn}, meta: true, reads: true, apply: func(t *definition) error {
+		if slices.ContainsFunc(t.columns, func(c columnDef) bool { return c.meta.Auto }) {
+			t.first = v
+		}
 		return nil
-	}, done: func() { s.t.p.ids.forget(s.t.def.Ref) }})
+	}, done: func() { d.p.ids.forget(ref) }})
 }
 
 // AcquireAutoIncrementLock implements sql.AutoIncrementSetter: each value is handed out under a

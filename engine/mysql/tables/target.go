@@ -24,6 +24,7 @@ import (
 // target is which rows of one stored table an UPDATE or DELETE is about.
 type target struct {
 	table *Table
+	first int // the place of its columns in a row that is found
 	where []sql.Expression
 	order sql.SortConditions
 	limit sql.Expression
@@ -54,7 +55,7 @@ func targetOf(ctx *sql.Context, verb string, n sql.Node) (*target, error) {
 			if t.table = table; table.schema.IndexOfColName("rowid") >= 0 {
 				return nil, unsupported("Rename the column with ALTER TABLE … RENAME COLUMN.", "%s of a table with a column named rowid is not supported.", verb)
 			}
-			return &t, t.checkExpressions(ctx, verb)
+			return &t, nil
 		default:
 			if !readsStored(ctx, n) {
 				return nil, nil
@@ -77,33 +78,6 @@ func readsStored(ctx *sql.Context, n sql.Node) bool {
 	return found
 }
 
-func (t *target) checkExpressions(ctx *sql.Context, verb string) error {
-	list := append([]sql.Expression{}, t.where...)
-	for _, f := range t.order {
-		list = append(list, f.Expr)
-	}
-	return refuseSubqueries(ctx, verb, list)
-}
-
-// refuseSubqueries refuses expressions that hold a subquery.
-func refuseSubqueries(ctx *sql.Context, verb string, list []sql.Expression) error {
-	for _, e := range list {
-		found := false
-		sql.Inspect(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
-			switch e.(type) {
-			case *plan.Subquery, *plan.InSubquery, *plan.ExistsSubquery:
-				found = true
-			}
-			return !found
-		})
-		if found {
-			return unsupported("Run the subquery first and put its answer into the statement.",
-				"A subquery in %s is not supported.", verb)
-		}
-	}
-	return nil
-}
-
 // condition returns the generated condition that the rows meet, "TRUE" for all rows. As those of a
 // SELECT, the store finds them where it evaluates as MySQL does, and go-mysql-server where not:
 // then the condition has their numbers in the store, which hold until the end of the transaction.
@@ -117,19 +91,45 @@ func (t *target) condition(ctx *sql.Context, b *lower.Binder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ids := []byte("[")
+	var ids []byte
 	err = each(ctx, it, func(row sql.Row) error {
 		ids = append(strconv.AppendInt(ids, row[len(row)-1].(int64), 10), ',')
 		return quota.Of(ctx).Take(24)
 	})
-	return "rowid IN (SELECT unnest(CAST(" + b.Bind(strings.TrimSuffix(string(ids), ",")+"]") + " AS BIGINT[])))", err
+	return byNumber(b, ids), err
 }
 
-// numbered is the table with the store's number of each row as its last column.
+// byNumber is the condition that a row has one of the store's numbers, each of which has a comma
+// behind it.
+func byNumber(b *lower.Binder, ids []byte) string {
+	return "rowid IN (SELECT unnest(CAST(" + b.Bind("["+strings.TrimSuffix(string(ids), ",")+"]") + " AS BIGINT[])))"
+}
+
+// sequence is the order of the rows where a foreign key of the table references the table itself:
+// that of the statement, or of the primary key, in which MySQL goes through them.
+func (t *target) sequence(ctx *sql.Context) string {
+	self := slices.ContainsFunc(t.table.foreign, func(k ForeignKey) bool { return k.Parent == t.table.Name() })
+	if !self {
+		return ""
+	}
+	var b lower.Binder
+	if by, err := t.ordered(ctx, &b); err == nil && len(by) > 0 && len(b.Args()) == 0 {
+		return " ORDER BY " + strings.Join(by, ", ")
+	}
+	for _, k := range t.table.def.Keys {
+		if k.Primary {
+			return " ORDER BY " + sqltext.StoreNames(k.Columns)
+		}
+	}
+	return " ORDER BY rowid"
+}
+
+// numbered is the table with the store's number of each row as its last column that is shown.
 func (t *Table) numbered() *Table {
 	n := *t
 	n.def.Columns = append(slices.Clone(t.def.Columns), store.Column{Name: "rowid", Type: "BIGINT"})
-	n.schema = append(slices.Clone(t.schema), &sql.Column{Name: "rowid", Type: types.Int64})
+	n.schema = append(slices.Clone(t.schema), &sql.Column{Name: "rowid", Type: types.Int64, Source: t.def.Ref.Name, DatabaseSource: t.def.Ref.Schema})
+	n.all, n.kinds = slices.Concat(n.def.Columns, t.def.Hidden), slices.Concat(n.schema, t.kinds[len(t.schema):])
 	n.ordinals = every(len(n.schema))
 	return &n
 }
@@ -184,11 +184,15 @@ func (t *target) evaluated(ctx *sql.Context, n sql.Node) (it sql.RowIter, err er
 	return rowexec.NewBuilder(nil, sql.EngineOverrides{}).Build(ctx, n, nil)
 }
 
-// indexed makes an expression's columns those of the table by their place.
 func (t *target) indexed(ctx *sql.Context, e sql.Expression) sql.Expression {
+	return indexed(ctx, t.table.schema, t.first, e)
+}
+
+// indexed makes an expression's columns those of a schema by their place, from first on.
+func indexed(ctx *sql.Context, schema sql.Schema, first int, e sql.Expression) sql.Expression {
 	e, _, _ = transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 		if f, ok := e.(*expression.GetField); ok {
-			return f.WithIndex(t.table.schema.IndexOfColName(f.Name())), transform.NewTree, nil
+			return f.WithIndex(first + schema.IndexOfColName(f.Name())), transform.NewTree, nil
 		}
 		return e, transform.SameTree, nil
 	})
@@ -221,17 +225,9 @@ func (t *target) translated(ctx *sql.Context, b *lower.Binder) (string, error) {
 
 // limited adds ORDER BY and LIMIT to a condition, by the store's own row numbers.
 func (t *target) limited(ctx *sql.Context, b *lower.Binder, all string) (string, error) {
-	var order []string
-	for _, f := range t.order {
-		e, err := lower.Lower(ctx, f.Expr, b, t.columns(nil))
-		if err != nil {
-			return "", err
-		}
-		direction := " ASC NULLS FIRST"
-		if f.Order == sql.Descending {
-			direction = " DESC NULLS LAST"
-		}
-		order = append(order, lower.Ordered(e).SQL+direction)
+	order, err := t.ordered(ctx, b)
+	if err != nil {
+		return "", err
 	}
 	v, err := t.limit.Eval(ctx, nil)
 	if err != nil {
@@ -246,6 +242,22 @@ func (t *target) limited(ctx *sql.Context, b *lower.Binder, all string) (string,
 		q += " ORDER BY " + strings.Join(order, ", ")
 	}
 	return q + " LIMIT CAST(" + b.Bind(n) + " AS BIGINT))", nil
+}
+
+// ordered is ORDER BY in the store's SQL.
+func (t *target) ordered(ctx *sql.Context, b *lower.Binder) (order []string, err error) {
+	for _, f := range t.order {
+		e, err := lower.Lower(ctx, f.Expr, b, t.columns(nil))
+		if err != nil {
+			return nil, err
+		}
+		direction := " ASC NULLS FIRST"
+		if f.Order == sql.Descending {
+			direction = " DESC NULLS LAST"
+		}
+		order = append(order, lower.Ordered(e).SQL+direction)
+	}
+	return order, nil
 }
 
 // columns resolves the table's columns but for those that have been assigned.

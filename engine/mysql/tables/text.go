@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 )
 
 // asText is the context's key for a caller of Next who takes text. The value is a form.
@@ -239,27 +240,8 @@ func doubles(b []byte, v *store.Values, i int) ([]byte, bool) {
 	return AppendDouble(b, x, 64), true
 }
 
-// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits: plain digits from
-// 1e-15 up to 1e15, else a mantissa and an exponent without sign or zeros in front, as in 1.5e20.
-func AppendDouble(b []byte, x float64, bits int) []byte {
-	if a := math.Abs(x); a == 0 || a >= 1e-15 && a < 1e15 {
-		return strconv.AppendFloat(b, x, 'f', -1, bits)
-	}
-	b = strconv.AppendFloat(b, x, 'e', -1, bits)
-	// The exponent has a sign and at least two digits.
-	at := len(b) - 1
-	for b[at] != 'e' {
-		at--
-	}
-	digits := b[at+2:]
-	if b[at+1] == '-' {
-		at++
-	}
-	for len(digits) > 0 && digits[0] == '0' {
-		digits = digits[1:]
-	}
-	return append(b[:at+1], digits...)
-}
+// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits.
+func AppendDouble(b []byte, x float64, bits int) []byte { return standard.AppendDouble(b, x, bits) }
 
 const daySeconds = 24 * 60 * 60
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"strings"
 	"time"
 
@@ -64,26 +65,14 @@ func keptValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, e
 		return writeFloat(float64(x)), nil
 	case float64:
 		return writeFloat(x), nil
-	case int8:
-		return writeInt(int64(x), stored), nil
-	case int16:
-		return writeInt(int64(x), stored), nil
-	case int32:
-		return writeInt(int64(x), stored), nil
-	case int:
-		return writeInt(int64(x), stored), nil
 	case int64:
 		return writeInt(x, stored), nil
-	case uint8:
-		return writeInt(int64(x), stored), nil
-	case uint16:
-		return writeEnum(ctx, t, uint64(x), stored)
-	case uint32:
-		return writeInt(int64(x), stored), nil
-	case uint64:
-		return writeEnum(ctx, t, x, stored)
-	case uint:
-		return writeEnum(ctx, t, uint64(x), stored)
+	case int, int8, int16, int32:
+		return writeInt(reflect.ValueOf(x).Int(), stored), nil
+	case uint8, uint32:
+		return writeInt(int64(reflect.ValueOf(x).Uint()), stored), nil
+	case uint16, uint, uint64:
+		return writeEnum(ctx, t, reflect.ValueOf(x).Uint(), stored)
 	case bool:
 		if stored == "BOOLEAN" {
 			return x, nil
@@ -219,6 +208,9 @@ func readerOf(name string, t sql.Type) reader {
 			return nil, mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "A value of %s is no %s", name, strings.ToUpper(t.String()))
 		}
 		if err != nil || in != sql.InRange {
+			if v == "" && types.IsEnum(t) {
+				return uint16(0), nil // what IGNORE makes of a text that is no member
+			}
 			return nil, nil
 		}
 		return converted, nil

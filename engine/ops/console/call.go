@@ -45,7 +45,7 @@ type call func(ctx context.Context, a *account, q asked) (any, error)
 // read.
 func (c *Console) private(do call) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, ok := c.session(r)
+		s, ok := c.browsers.Of(r)
 		switch {
 		case !ok:
 			reply(w, http.StatusUnauthorized, problem{Message: "The session has ended: log in again."})
@@ -65,8 +65,7 @@ func (c *Console) private(do call) http.Handler {
 		defer cancel()
 		out, err := do(ctx, s.Value, q)
 		if ended(err) {
-			k, _ := r.Cookie(c.cookieName()) // session found it
-			c.sessions.End(k.Value)
+			c.browsers.EndOf(r)
 			reply(w, http.StatusUnauthorized, problem{Message: "The connection has ended: log in again."})
 			return
 		}

@@ -38,7 +38,7 @@ type Options struct {
 // Console serves the pages.
 type Console struct {
 	o        Options
-	sessions web.Sessions[*account]
+	browsers web.Browsers[*account]
 	logins   chan struct{} // log-ins that are being looked at
 	handler  http.Handler
 	end      chan struct{}
@@ -53,8 +53,9 @@ const (
 
 // New returns the pages. Close ends their sessions.
 func New(o Options) *Console {
-	c := &Console{o: o, logins: make(chan struct{}, maxLogins), end: make(chan struct{})}
-	c.sessions.Ended = func(a *account) { go a.close() }
+	c := &Console{o: o, logins: make(chan struct{}, maxLogins), end: make(chan struct{}),
+		browsers: web.Browsers[*account]{Name: "scrim-console", Secure: o.Secure, MaxForm: maxForm, MaxField: maxField, Now: o.Now}}
+	c.browsers.Ended = func(a *account) { go a.close() }
 	mux := http.NewServeMux()
 	c.routes(mux)
 	c.handler = http.NewCrossOriginProtection().Handler(mux)
@@ -65,7 +66,7 @@ func New(o Options) *Console {
 // Close ends all sessions. It is called once.
 func (c *Console) Close() {
 	close(c.end)
-	c.sessions.Clear()
+	c.browsers.Clear()
 }
 
 func (c *Console) sweep() {
@@ -76,7 +77,7 @@ func (c *Console) sweep() {
 		case <-c.end:
 			return
 		case <-tick.C:
-			c.sessions.Sweep(c.o.Now())
+			c.browsers.Sweep(c.o.Now())
 		}
 	}
 }

@@ -7,11 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
-
-	"scrim/internal/web"
 )
 
 const (
@@ -26,34 +23,8 @@ type form struct {
 	Secure               bool
 }
 
-// cookieName is the session's cookie. In TLS its prefix makes browsers refuse one that another host
-// or a page in clear sets.
-func (c *Console) cookieName() string {
-	if c.o.Secure {
-		return "__Host-scrim-console"
-	}
-	return "scrim-console"
-}
-
-func (c *Console) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
-	k := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.o.Secure, MaxAge: int(age.Seconds())}
-	if value == "" {
-		k.MaxAge = -1
-	}
-	http.SetCookie(w, k)
-}
-
-// session returns the session of a request.
-func (c *Console) session(r *http.Request) (web.Session[*account], bool) {
-	k, err := r.Cookie(c.cookieName())
-	if err != nil {
-		return web.Session[*account]{}, false
-	}
-	return c.sessions.Find(k.Value, c.o.Now())
-}
-
 func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
-	if _, ok := c.session(r); ok {
+	if _, ok := c.browsers.Of(r); ok {
 		http.Redirect(w, r, "/console", http.StatusSeeOther)
 		return
 	}
@@ -62,26 +33,18 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 
 // showLogin shows the form with a new token, which a cookie ties to the browser.
 func (c *Console) showLogin(w http.ResponseWriter, status int, f form) {
-	f.Token, f.Secure = rand.Text(), c.o.Secure
-	c.setCookie(w, c.cookieName()+"-form", f.Token, time.Hour)
+	f.Token, f.Secure = c.browsers.FormToken(w), c.o.Secure
 	render(w, status, "login.html", f)
 }
 
 // login opens a session. Whether name and password are right, and how often one may guess, is for
 // the server's own log-in to say.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
-		return
+	user, password, problem, ok := c.browsers.ReadForm(w, r)
+	if problem != "" {
+		c.showLogin(w, http.StatusForbidden, form{User: user, Problem: problem})
 	}
-	user, password := r.PostForm.Get("user"), r.PostForm.Get("password")
-	if k, err := r.Cookie(c.cookieName() + "-form"); err != nil || !web.Same(k.Value, r.PostForm.Get("token")) {
-		c.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The form had expired, or the browser does not keep cookies. Try again."})
-		return
-	}
-	if len(user) > maxField || len(password) > maxField {
-		c.showLogin(w, http.StatusForbidden, form{Problem: "The name or the password is too long."})
+	if !ok {
 		return
 	}
 	select {
@@ -96,11 +59,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		c.showLogin(w, http.StatusForbidden, form{User: user, Problem: refusal(err)})
 		return
 	}
-	if k, err := r.Cookie(c.cookieName()); err == nil {
-		c.sessions.End(k.Value) // of whoever was logged in before
-	}
-	c.setCookie(w, c.cookieName()+"-form", "", 0)
-	c.setCookie(w, c.cookieName(), c.sessions.Begin(a, c.o.Now()), web.Lifetime)
+	c.browsers.LogIn(w, r, a)
 	http.Redirect(w, r, "/console", http.StatusSeeOther)
 }
 
@@ -117,17 +76,8 @@ func refusal(err error) string {
 
 // logout ends the session.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if s, ok := c.session(r); ok {
-		if err := r.ParseForm(); err != nil || !web.Same(s.Token, r.PostForm.Get("token")) {
-			http.Error(w, "The form had expired. Go back, reload the page and try again.", http.StatusForbidden)
-			return
-		}
-		k, _ := r.Cookie(c.cookieName()) // session found it
-		c.sessions.End(k.Value)
-	}
-	c.setCookie(w, c.cookieName(), "", 0)
-	http.Redirect(w, r, "/console/login", http.StatusSeeOther)
+	s, open := c.browsers.Of(r)
+	c.browsers.LogOut(w, r, s, open, "/console/login")
 }
 
 // addressOf is where a request came from.
@@ -145,7 +95,7 @@ type view struct{ Principal, Token, Nonce string }
 // page shows the console, or leads to the log-in. The statement of a link is in its fragment, which
 // no browser sends: only the page's script sees it, and does not run it.
 func (c *Console) page(w http.ResponseWriter, r *http.Request) {
-	s, ok := c.session(r)
+	s, ok := c.browsers.Of(r)
 	if !ok {
 		http.Redirect(w, r, "/console/login", http.StatusSeeOther)
 		return

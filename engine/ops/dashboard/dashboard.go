@@ -128,7 +128,7 @@ type Options struct {
 // Dashboard serves the pages.
 type Dashboard struct {
 	o        Options
-	sessions web.Sessions[Viewer]
+	browsers web.Browsers[Viewer]
 	limits   *limiter
 	slots    chan struct{} // pages that are being made
 	handler  http.Handler
@@ -143,7 +143,8 @@ func New(o Options) *Dashboard {
 	if o.Logged == nil {
 		o.Logged = func(Attempt) error { return nil }
 	}
-	d := &Dashboard{o: o, limits: newLimiter(), slots: make(chan struct{}, maxPages)}
+	d := &Dashboard{o: o, limits: newLimiter(), slots: make(chan struct{}, maxPages),
+		browsers: web.Browsers[Viewer]{Name: "scrim", Secure: o.Secure, MaxForm: maxForm, MaxField: maxField, Now: o.Now}}
 	mux := http.NewServeMux()
 	d.routes(mux)
 	d.handler = web.Headers(policy, http.NewCrossOriginProtection().Handler(mux))

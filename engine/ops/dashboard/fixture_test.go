@@ -33,6 +33,7 @@ func (anySchema) HasTable(string) bool          { return true }
 func (anySchema) ColumnType(_, _ string) string { return "" }
 
 func (anySchema) HasColumn(_, column string) bool   { return column != "row" }
+func (anySchema) Collation(string, string) string   { return "" }
 func (anySchema) IsEnforcedKey(string, string) bool { return true }
 
 // people are the accounts of the fixture. All have the password "right".

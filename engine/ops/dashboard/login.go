@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -36,27 +35,19 @@ func (d *Dashboard) loginPage(w http.ResponseWriter, r *http.Request) {
 
 // showLogin shows the form with a new token.
 func (d *Dashboard) showLogin(w http.ResponseWriter, status int, f form) {
-	token := rand.Text()
+	token := d.browsers.FormToken(w)
 	f.Secure = d.o.Secure
-	d.setCookie(w, d.formCookieName(), token, time.Hour)
 	d.render(w, status, "login.html", view{Token: token, Path: "/login", Now: d.o.Now().UTC(), Data: f})
 }
 
 // login opens a session for a DBA or an auditor. Whatever is wrong with name, password or role, the
 // answer is the same.
 func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
-		return
+	user, password, problem, ok := d.browsers.ReadForm(w, r)
+	if problem != "" {
+		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: problem})
 	}
-	user, password := r.PostForm.Get("user"), r.PostForm.Get("password")
-	if c, err := r.Cookie(d.formCookieName()); err != nil || !web.Same(c.Value, r.PostForm.Get("token")) {
-		d.showLogin(w, http.StatusForbidden, form{User: user, Problem: "The form had expired, or the browser does not keep cookies. Try again."})
-		return
-	}
-	if len(user) > maxField || len(password) > maxField {
-		d.showLogin(w, http.StatusForbidden, form{Problem: "The name or the password is too long."})
+	if !ok {
 		return
 	}
 	address := addressOf(r)
@@ -78,28 +69,16 @@ func (d *Dashboard) login(w http.ResponseWriter, r *http.Request) {
 		d.showLogin(w, http.StatusServiceUnavailable, form{User: user, Problem: "The log-in could not be recorded in the audit log, so it was refused."})
 		return
 	}
-	if c, err := r.Cookie(d.cookieName()); err == nil {
-		d.sessions.End(c.Value) // of whoever was logged in before
-	}
-	d.setCookie(w, d.formCookieName(), "", 0)
-	d.setCookie(w, d.cookieName(), d.sessions.Begin(v, d.o.Now()), web.Lifetime)
+	d.browsers.LogIn(w, r, v)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // logout ends the session.
 func (d *Dashboard) logout(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if s, ok := d.session(r); ok {
-		if err := r.ParseForm(); err != nil || !web.Same(s.Token, r.PostForm.Get("token")) {
-			http.Error(w, "The form had expired. Go back, reload the page and try again.", http.StatusForbidden)
-			return
-		}
-		c, _ := r.Cookie(d.cookieName()) // session found it
-		d.sessions.End(c.Value)
+	s, open := d.session(r)
+	if d.browsers.LogOut(w, r, s, open, "/login") {
 		_ = d.o.Logged(Attempt{Out, s.Value.Principal, addressOf(r)})
 	}
-	d.setCookie(w, d.cookieName(), "", 0)
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }
 
 // addressOf is the address that a request came from, without its port.
@@ -134,41 +113,14 @@ func (d *Dashboard) Basic(r *http.Request) error {
 	return nil
 }
 
-// cookieName is the session's cookie. In TLS its prefix makes browsers refuse one that another host
-// or a page in clear sets.
-func (d *Dashboard) cookieName() string {
-	if d.o.Secure {
-		return "__Host-scrim"
-	}
-	return "scrim"
-}
-
-// formCookieName is the cookie that ties the form of the log-in to the browser.
-func (d *Dashboard) formCookieName() string { return d.cookieName() + "-form" }
-
-func (d *Dashboard) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
-	c := &http.Cookie{Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: d.o.Secure}
-	if c.MaxAge = int(age.Seconds()); value == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, c)
-}
-
 // session returns the session of a request, if its account may still look.
 func (d *Dashboard) session(r *http.Request) (web.Session[Viewer], bool) {
-	c, err := r.Cookie(d.cookieName())
-	if err != nil {
+	s, ok := d.browsers.Of(r)
+	if ok && !d.o.Accounts.Valid(s.Value) {
+		d.browsers.EndOf(r)
 		return web.Session[Viewer]{}, false
 	}
-	s, ok := d.sessions.Find(c.Value, d.o.Now())
-	if !ok {
-		return web.Session[Viewer]{}, false
-	}
-	if !d.o.Accounts.Valid(s.Value) {
-		d.sessions.End(c.Value)
-		return web.Session[Viewer]{}, false
-	}
-	return s, true
+	return s, ok
 }
 
 // Failed attempts to log in are counted by account and address together and by address alone, and

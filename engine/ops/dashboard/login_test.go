@@ -53,7 +53,7 @@ func TestLogin(t *testing.T) {
 
 func TestSecureCookies(t *testing.T) {
 	f := newFixture(t, false)
-	f.Dashboard.o.Secure = true
+	f.Dashboard.browsers.Secure = true
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, httptest.NewRequest("GET", "https://localhost/login", nil))
 	for _, set := range w.Header().Values("Set-Cookie") {

@@ -167,10 +167,14 @@ func (s *session) appendBatch(ctx context.Context, kinds []duckdb.Type, rows [][
 	if err := s.send("temp", "main", batch, rows, func(v any, column int) (any, error) { return sendable(v, kinds[column]) }); err != nil {
 		return err
 	}
-	if _, err := s.c.exec(ctx, from+"temp.main."+batch+where); err != nil {
+	n, err := s.c.exec(ctx, from+"temp.main."+batch+where)
+	if err != nil {
 		return err
 	}
-	_, err := s.c.exec(ctx, "DROP TABLE temp.main."+batch)
+	if n != int64(len(rows)) { // a row of the statement has another number by now
+		return internal(fmt.Sprintf("%d of %d rows were written", n, len(rows)))
+	}
+	_, err = s.c.exec(ctx, "DROP TABLE temp.main."+batch)
 	return err
 }
 

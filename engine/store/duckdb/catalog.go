@@ -156,7 +156,8 @@ func (c *conn) listing(ctx context.Context, in *instance) (*listing, error) {
 		if in.reserved(ref.Schema) {
 			continue
 		}
-		t := store.Table{Ref: ref, View: r[2].(bool), Columns: columns[ref], Keys: spelled(keys[ref], columns[ref]), Comment: str(r[3])}
+		t := store.Table{Ref: ref, View: r[2].(bool), Keys: spelled(keys[ref], columns[ref]), Comment: str(r[3])}
+		t.Columns, t.Hidden = shown(columns[ref])
 		l.tables[ref.Schema] = append(l.tables[ref.Schema], t)
 		l.byRef[ref] = t
 	}
@@ -235,6 +236,18 @@ func (c *conn) uniqueIndexes(ctx context.Context, keys map[store.TableRef][]stor
 		}
 	}
 	return nil
+}
+
+// shown parts the columns of a table from the hidden ones.
+func shown(columns []store.Column) (shown, hidden []store.Column) {
+	for _, c := range columns {
+		if strings.HasPrefix(c.Name, store.HiddenColumn) {
+			hidden = append(hidden, c)
+		} else {
+			shown = append(shown, c)
+		}
+	}
+	return shown, hidden
 }
 
 // spelled names the columns of keys in the letters that the table's columns have.

@@ -264,3 +264,40 @@ func (c *conn) foldMarks(ctx context.Context) error {
 	_, err := c.exec(ctx, `DELETE FROM `+hidden+`.mark WHERE "order" < (SELECT max("order") FROM `+hidden+`.mark)`)
 	return err
 }
+
+// reference is a look at a parent's rows for a foreign key (see store.Session.Refer).
+type reference struct {
+	parent  store.TableRef
+	removes bool
+}
+
+// references know of each kind of look the last commit that did it; commits.mu guards them. DuckDB
+// itself sees no conflict between a row that goes and a new row that references it.
+type references struct {
+	now  atomic.Int64 // commits that did any
+	last map[reference]int64
+}
+
+// crossed reports whether a transaction that has committed since did the other of what list does.
+func (s *Store) crossed(list []reference, since int64) bool {
+	for _, r := range list {
+		if s.references.last[reference{r.parent, !r.removes}] > since {
+			return true
+		}
+	}
+	return false
+}
+
+// refer notes what a transaction did that has committed.
+func (s *Store) refer(list []reference) {
+	if len(list) == 0 {
+		return
+	}
+	if s.references.last == nil {
+		s.references.last = map[reference]int64{}
+	}
+	for _, r := range list {
+		s.references.last[r] = s.references.now.Load() + 1
+	}
+	s.references.now.Add(1)
+}

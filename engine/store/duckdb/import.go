@@ -64,8 +64,9 @@ type ImportOptions struct {
 	Again bool
 	// Creating is called before a table is made that was not there, and may refuse; it may be nil.
 	Creating func() error
-	// Existing is called with the comment of a table that is there, and may refuse; likewise.
-	Existing func(comment string) error
+	// Existing is called with the name of a table that is there, with the comments of its schema's
+	// tables by their names and whether its rows are replaced, and may refuse; likewise.
+	Existing func(table string, comments map[string]string, replaces bool) error
 	// Open configures the database while importing, as it is configured when serving.
 	Open Options
 }
@@ -230,12 +231,16 @@ func (im *importer) run(ctx context.Context) (Import, error) {
 }
 
 func (im *importer) exists(ctx context.Context) (bool, error) {
-	rows, err := im.c.collect(ctx, `SELECT coalesce(comment, '') FROM duckdb_tables()`+ours+` AND lower(schema_name) = $1 AND lower(table_name) = $2`,
-		im.table.Schema, im.table.Name)
-	if len(rows) > 0 && im.o.Existing != nil && im.o.Mode != ImportCreate {
-		err = im.o.Existing(rows[0][0].(string))
+	rows, err := im.c.collect(ctx, `SELECT lower(table_name), coalesce(comment, '') FROM duckdb_tables()`+ours+` AND lower(schema_name) = $1`, im.table.Schema)
+	comments := map[string]string{}
+	for _, r := range rows {
+		comments[r[0].(string)] = r[1].(string)
 	}
-	return len(rows) > 0, err
+	_, exists := comments[strings.ToLower(im.table.Name)]
+	if exists && err == nil && im.o.Existing != nil && im.o.Mode != ImportCreate {
+		err = im.o.Existing(strings.ToLower(im.table.Name), comments, im.o.Mode == ImportReplace)
+	}
+	return exists, err
 }
 
 // load fills the table in the open transaction and logs the change.

@@ -25,14 +25,17 @@ type session struct {
 	ddl     bool // the transaction changed a definition
 	changed bool // the transaction changed anything
 	// tables that the transaction changed, with the tokens of their log entries
-	bumped   map[store.TableRef]int64
-	batches  int // temporary tables made by Append
-	repeats  repeats
-	asked    texts
-	reading  *rows // a result of which DuckDB is to compute more
-	gathered int   // by all results that are open
-	files    bool  // it attaches or detaches a table
-	copied   int   // temporary tables of other servers' rows
+	bumped    map[store.TableRef]int64
+	refers    []reference
+	mutations int   // that succeeded
+	since     int64 // of the references, when the transaction began
+	batches   int   // temporary tables made by Append
+	repeats   repeats
+	asked     texts
+	reading   *rows // a result of which DuckDB is to compute more
+	gathered  int   // by all results that are open
+	files     bool  // it attaches or detaches a table
+	copied    int   // temporary tables of other servers' rows
 }
 
 // writes are the statements that Write runs, and whether they change a definition.
@@ -85,11 +88,33 @@ func (s *session) Begin(ctx context.Context) error {
 }
 
 func (s *session) begin(ctx context.Context) error {
+	s.since, s.refers = s.st.references.now.Load(), nil // before the transaction sees anything
 	if _, err := s.c.exec(ctx, "BEGIN TRANSACTION"); err != nil {
 		return err
 	}
 	s.tx, s.aborted, s.ddl, s.changed, s.bumped = true, false, false, false, nil
 	return nil
+}
+
+// Mark implements store.Session.
+func (s *session) Mark() (undo func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	marked := s.mutations
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.aborted = s.aborted || s.tx && s.mutations != marked
+	}
+}
+
+// Refer implements store.Session.
+func (s *session) Refer(parent store.TableRef, removes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tx {
+		s.refers = append(s.refers, reference{parent, removes})
+	}
 }
 
 // Commit implements store.Session. A transaction that an error aborted is rolled back and reported
@@ -117,7 +142,13 @@ func (s *session) Commit(ctx context.Context) error {
 func (s *session) commit() error {
 	s.free()
 	commit := func() error {
+		if s.changed && s.st.crossed(s.refers, s.since) {
+			return &store.Error{Kind: store.Conflict}
+		}
 		_, err := s.c.exec(context.Background(), "COMMIT")
+		if err == nil && s.changed {
+			s.st.refer(s.refers)
+		}
 		return err
 	}
 	if s.ddl {
@@ -252,7 +283,7 @@ func (s *session) mutate(ctx context.Context, tables []store.TableRef, change fu
 	}
 	ddl, err := change()
 	if err == nil {
-		s.ddl, s.changed = s.ddl || ddl, true
+		s.ddl, s.changed, s.mutations = s.ddl || ddl, true, s.mutations+1
 		err = s.log(ctx, tables)
 	}
 	switch {

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,18 +18,19 @@ import (
 
 // Store is an open DuckDB file. It is safe for concurrent use.
 type Store struct {
-	in      *instance
-	cache   catalogCache
-	entries atomic.Int64 // version log entries committed since they were last folded
-	commits commits
-	holds   int // copies that are made of the file; commits.mu guards it
-	halted  atomic.Pointer[store.Error]
-	marks   marks
-	gate    *gate
-	scans   *queue // of snapshots
-	work    *queue // what sessions read and write
-	spill   spilled
-	sources sources
+	in         *instance
+	cache      catalogCache
+	entries    atomic.Int64 // version log entries committed since they were last folded
+	commits    commits
+	references references
+	holds      int // copies that are made of the file; commits.mu guards it
+	halted     atomic.Pointer[store.Error]
+	marks      marks
+	gate       *gate
+	scans      *queue // of snapshots
+	work       *queue // what sessions read and write
+	spill      spilled
+	sources    sources
 
 	keeping sync.Mutex // one use of keeper at a time
 	keeper  *conn      // our own connection: catalogue, folding, checkpoint
@@ -82,7 +84,7 @@ func prepare(in *instance, o Options) (*Store, error) {
 	if err := c.fold(ctx); err != nil {
 		return nil, err
 	}
-	if err := registerDeliver(c.pooled.c); err != nil {
+	if err := errors.Join(registerDeliver(c.pooled.c), registerCollations(c.pooled.c)); err != nil {
 		return nil, err
 	}
 	roots, err := lake.NewRoots(o.Lake, filepath.Dir(in.path))

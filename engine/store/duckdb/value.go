@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -22,10 +23,6 @@ func bindable(a any) (any, error) {
 		return v, nil
 	case time.Time:
 		return v.UTC(), nil
-	case int:
-		return int64(v), nil
-	case uint:
-		return uint64(v), nil
 	}
 	if v, ok := widen(a); ok {
 		return v, nil
@@ -36,18 +33,10 @@ func bindable(a any) (any, error) {
 // widen makes a number of 64 bits of a smaller one; ok is false for anything else.
 func widen(v any) (wide any, ok bool) {
 	switch v := v.(type) {
-	case int8:
-		return int64(v), true
-	case int16:
-		return int64(v), true
-	case int32:
-		return int64(v), true
-	case uint8:
-		return uint64(v), true
-	case uint16:
-		return uint64(v), true
-	case uint32:
-		return uint64(v), true
+	case int, int8, int16, int32:
+		return reflect.ValueOf(v).Int(), true
+	case uint, uint8, uint16, uint32:
+		return reflect.ValueOf(v).Uint(), true
 	case float32:
 		return float64(v), true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
@@ -45,7 +46,7 @@ func Spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 		}
 	}()
 	s := newSpool(ctx, schema)
-	sent := false
+	sent, found := false, ctx.GetLastQueryInfo().FoundRows.Load()
 	for {
 		row, err := rows.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -55,7 +56,11 @@ func Spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 			return nil, err
 		}
 		if types.IsOkResult(row) {
-			s.ok = okResult(row[0].(types.OkResult))
+			ok := row[0].(types.OkResult)
+			if update, is := ok.Info.(plan.UpdateInfo); is {
+				found = int64(update.Matched)
+			}
+			s.ok = okResult(ok)
 			continue
 		}
 		if len(s.rows) == batchRows || s.bytes > batchBytes {
@@ -79,6 +84,10 @@ func Spool(ctx *sql.Context, schema sql.Schema, rows sql.RowIter, send func(*sql
 	closed = true
 	if err := rows.Close(ctx); err != nil {
 		return nil, err
+	}
+	if s.ok != nil { // go-mysql-server takes what it does not know for a SELECT of one row
+		ctx.GetLastQueryInfo().RowCount.Store(int64(s.ok.RowsAffected))
+		ctx.GetLastQueryInfo().FoundRows.Store(found)
 	}
 	if s.ok == nil && sent && len(s.rows) == 0 {
 		return nil, nil
@@ -257,9 +266,9 @@ func charset(t sql.Type, results sql.CharacterSetID) uint32 {
 		return uint32(results)
 	}
 	if c, ok := t.(sql.TypeWithCollation); ok {
-		return uint32(c.Collation().CharacterSet())
+		return uint32(c.Collation())
 	}
-	return uint32(sql.Collation_Default.CharacterSet())
+	return uint32(sql.Collation_Default)
 }
 
 func columnFlags(c *sql.Column) querypb.MySqlFlag {

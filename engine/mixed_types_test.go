@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"scrim/test/fuzz"
+)
+
+// mixedTypes are statements on fuzz.Tables whose values are of several types, or of one that is
+// read as another.
+var mixedTypes = strings.Split(strings.TrimSpace(`
+SELECT su, v FROM t1 GROUP BY su, v HAVING SUM(b) > 1.5
+SELECT su FROM t1 GROUP BY su HAVING AVG(ti) > 0.51
+SELECT DISTINCT HOUR(TIME '23:59:59'), MINUTE(TIME '10:12:00') FROM t1
+SELECT DISTINCT CAST(0.001 AS CHAR), CONCAT(v, -0.5), CAST(f AS CHAR) FROM t1
+SELECT id FROM t2 p WHERE p.b = (SELECT MIN(q.e) FROM t1 q)
+SELECT JSON_VALID(e), JSON_ARRAY(s, i) FROM t2
+SELECT 2.5e-3 % d4, i % 2.5e-3 FROM t1
+SELECT DISTINCT i % 2.5e-3 FROM t1
+SELECT BIT_XOR(w), BIT_OR(w), BIT_AND(w) FROM (SELECT COALESCE(su, ti) AS w, COUNT(*) FROM t1 GROUP BY w) v
+SELECT y AS c0 FROM t1 UNION SELECT COALESCE(d3, 10.00) AS c0 FROM t2
+SELECT HEX(COALESCE(bc, vb)), COALESCE(bc, vb), IF(i, bl, v) FROM t2
+SELECT DISTINCT COALESCE(bc, vb) FROM t2
+SELECT MAX(COALESCE(vb, bc)), da FROM t1 GROUP BY da
+SELECT IF(ti, s, v), IFNULL(s, e), IF(i, e, s), NULLIF(s, v), CASE WHEN i THEN e WHEN ti THEN s ELSE v END FROM t1
+SELECT id FROM t1 WHERE COALESCE(e, s)
+SELECT CAST(e AS TIME), CAST(s AS DATE) FROM t1
+SELECT JSON_EXTRACT(j, '$[0]'), JSON_EXTRACT(j, '$[0].a'), JSON_EXTRACT(j, '$.a[0].c') FROM t1
+SELECT DISTINCT JSON_EXTRACT('{"a": 1, "b": [1, 2]}', '$[0]'), JSON_EXTRACT('3', '$[0][0]'), JSON_EXTRACT('3', '$[1]') FROM t1
+SELECT JSON_CONTAINS_PATH(JSON_EXTRACT(j, '$[0]'), 'one', '$[0].a') FROM t1
+SELECT JSON_MERGE_PATCH(j, '{"a": {"c": null}, "b": [1, 2, "x"]}'), JSON_MERGE_PATCH('{"a": 1}', j), JSON_MERGE_PATCH(NULL, j) FROM t1
+SELECT SOUNDEX(e), SOUNDEX('é'), SOUNDEX(v), SOUNDEX('Tymczak, Pfister') FROM t1
+SELECT DISTINCT COALESCE(f, 0.0), IFNULL(f, 0.5) FROM t1
+SELECT COUNT(*) FROM (SELECT d6, v FROM t1 WHERE bt IN (SELECT q.i FROM t2 q)) w
+SELECT id FROM t1 WHERE da = y
+SELECT d6 > y, y >= da FROM t1
+SELECT CAST(z AS CHAR(3)), CAST(UPPER(z) AS CHAR(2)), CAST(id AS CHAR(1)) FROM (SELECT CAST(bu AS CHAR) AS z, id FROM t1) v
+SELECT FORMAT(x * 1e280, 2) FROM t1 WHERE x > 0
+SELECT CAST(x AS SIGNED), CAST(x * 1e290 AS SIGNED) FROM t1
+SELECT TIME('2020-01-01'), TIME(dt), TIME(tm), TIME(d6), TIME('ab') FROM t1
+SELECT '' AS c0 FROM t2 UNION SELECT COALESCE(bc, vb) AS c0 FROM t2
+SELECT e FROM t2 UNION ALL SELECT vb FROM t2
+SELECT mu FROM t1 UNION SELECT f FROM t2
+SELECT s FROM t1 UNION ALL SELECT e FROM t2
+SELECT e FROM t1 UNION SELECT c FROM t1`), "\n")
+
+// TestMixedTypes: their values and types are MySQL's, where MariaDB has the same.
+func TestMixedTypes(t *testing.T) {
+	i := startWith(t, "", silence)
+	root, peer := i.root(), mariadb(t)
+	root.exec("CREATE DATABASE f", "USE f")
+	peer.exec("CREATE DATABASE f", "USE f", mysqlMode)
+	for _, c := range []*client{root, peer} {
+		c.exec(fuzz.Tables()...)
+	}
+	root.exec("CALL dp_public('f.t1')", "CALL dp_public('f.t2')")
+	f := &fuzzer{peer: peer, ours: root, within: 1e-12}
+	for _, q := range mixedTypes {
+		want, err := peer.answer(q)
+		if err != nil {
+			t.Fatal(q, err)
+		}
+		got, err := root.answer(q)
+		if err != nil {
+			t.Errorf("%s: %v", q, err)
+		} else if class := f.differ(got, want, false); class != "" {
+			t.Errorf("%s: %s\ngot  %s\nwant %s", q, class, shown(got, nil), shown(want, nil))
+		}
+	}
+	for q, want := range map[string]string{ // MariaDB has others
+		"SELECT GROUP_CONCAT(c0) FROM (SELECT bt AS c0 FROM t2 WHERE id = 3 UNION ALL SELECT x FROM t1 WHERE id = 6) v":  "97,-2.5",
+		"SELECT GROUP_CONCAT(c0) FROM (SELECT bt AS c0 FROM t1 WHERE id = 4 UNION ALL SELECT mu FROM t1 WHERE id = 6) v": "97,100000",
+		"SELECT c0 FROM (SELECT f AS c0 FROM t1 WHERE id = 5 UNION ALL SELECT v FROM t1 WHERE id = 100) v":               "0.1",
+		"SELECT GROUP_CONCAT(tm < s, tm < v) FROM t1 WHERE id = 1":                                                       "11", // as texts
+		"SELECT COUNT(*) FROM t1 WHERE tm = '10:00:00'":                                                                  "5",
+		"SELECT COUNT(*) FROM t1 WHERE tm = CONCAT('10:', '00:00')":                                                      "5",
+	} {
+		if got := root.value(q); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+	for cond, message := range map[string]string{
+		"da > 'x'": "Incorrect DATE value: 'x'", "dt = '1.5x'": "Incorrect DATETIME value: '1.5x'", "d6 IN ('2020-01-01', ',')": "Incorrect DATETIME value: ','", "',' <=> da": "Incorrect DATE value: ','",
+	} {
+		if _, err := root.try("SELECT id FROM t1 WHERE " + cond); errno(err) != 1525 || !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v", cond, err)
+		}
+	}
+}

@@ -1,0 +1,435 @@
+package standard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
+	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/collation"
+)
+
+// alikeBy puts the function of the values' collation around them. Rows are compared column by
+// column.
+func alikeBy(ctx *sql.Context, op string, use collation.Use, list ...sql.Expression) (out []sql.Expression, changed bool, err error) {
+	out = slices.Clone(list)
+	width := -1
+	for i, e := range out {
+		if t, ok := e.(expression.Tuple); ok && len(t) == 1 {
+			out[i] = t[0]
+		} else if ok && (i == 0 || len(t) == width) {
+			width = len(t)
+		} else if n := types.NumColumns(e.Type(ctx)); n > 1 || width > 0 {
+			return list, false, rowsBy(ctx, list)
+		}
+	}
+	if width < 0 {
+		spelled(ctx, out)
+		c, err := Collation(ctx, op, out...)
+		if err != nil || collation.ByBytes(c) {
+			return list, false, err
+		}
+		for i, e := range out {
+			if e.Type(ctx) != types.Null {
+				out[i] = weighed(e, c, use)
+			}
+		}
+		return out, true, nil
+	}
+	for i, e := range out {
+		out[i] = slices.Clone(e.(expression.Tuple))
+	}
+	column := make([]sql.Expression, len(out))
+	for k := range width {
+		for i := range out {
+			column[i] = out[i].(expression.Tuple)[k]
+		}
+		by, done, err := alikeBy(ctx, op, use, column...)
+		if err != nil {
+			return list, false, err
+		}
+		for i := range out {
+			out[i].(expression.Tuple)[k] = by[i]
+		}
+		changed = changed || done
+	}
+	return out, changed, nil
+}
+
+// spelled writes constants of bytes as texts, as which they are compared with texts.
+func spelled(ctx *sql.Context, list []sql.Expression) {
+	if !slices.ContainsFunc(list, func(e sql.Expression) bool { return e.Resolved() && types.IsTextOnly(e.Type(ctx)) }) {
+		return
+	}
+	for i, e := range list {
+		if l, ok := e.(*expression.Literal); ok {
+			if b, ok := l.Value().([]byte); ok && utf8.Valid(b) {
+				list[i] = expression.NewLiteral(string(b), types.LongText)
+			}
+		}
+	}
+}
+
+// kinds parts the members of a list that a text is compared with: as texts by a collation, and as
+// what they are. Both are nil where there is no such collation.
+func kinds(ctx *sql.Context, left sql.Expression, list expression.Tuple) (of, rest expression.Tuple) {
+	if c, err := Collation(ctx, "in", left); err != nil || collation.ByBytes(c) {
+		return nil, nil
+	}
+	for _, e := range list {
+		if !e.Resolved() || types.IsDeferredType(e.Type(ctx)) {
+			return nil, nil
+		}
+		if t := e.Type(ctx); t == types.Null || types.IsText(t) || types.IsEnum(t) || types.IsSet(t) {
+			of = append(of, e)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	return of, rest
+}
+
+// rowsBy refuses rows of a subquery that are not compared by bytes.
+func rowsBy(ctx *sql.Context, list []sql.Expression) error {
+	var texts func(t sql.Type) error
+	texts = func(t sql.Type) error {
+		if row, ok := t.(types.TupleType); ok {
+			for _, t := range row {
+				if err := texts(t); err != nil {
+					return err
+				}
+			}
+		} else if c := collation.Of(t); types.IsTextOnly(t) && !collation.ByBytes(c) {
+			return mysql.NewSQLError(1235, "42000", "A row of texts of the collation %s is not compared with a subquery. Compare its columns one by one, or write x COLLATE %s.", c.Name(), collation.Bytes.Name())
+		}
+		return nil
+	}
+	for _, e := range list {
+		if err := texts(e.Type(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Collated returns a comparison as one by bytes, its operands being so already, and any other
+// expression as it is.
+func Collated(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	op, use := "=", collation.ForKey
+	switch e := e.(type) {
+	case *expression.Equals:
+	case *expression.NullSafeEquals:
+		op = "<=>"
+	case *expression.LessThan, *expression.GreaterThan, *expression.LessThanOrEqual, *expression.GreaterThanOrEqual:
+		op, use = "<", collation.ForSort
+	case *expression.Between:
+		op, use = "between", collation.ForSort
+	case *expression.InTuple:
+		list, ok := e.Right().(expression.Tuple)
+		if !ok {
+			return e, nil
+		}
+		if of, rest := kinds(ctx, e.Left(), list); of != nil && rest != nil {
+			texts, err := Collated(ctx, expression.NewInTuple(e.Left(), of))
+			if err != nil {
+				return e, err
+			}
+			return expression.NewOr(texts, expression.NewInTuple(e.Left(), rest)), nil
+		}
+		by, changed, err := alikeBy(ctx, "in", use, append([]sql.Expression{e.Left()}, list...)...)
+		if err != nil || !changed {
+			return e, err
+		}
+		return expression.NewInTuple(by[0], expression.NewTuple(by[1:]...)), nil
+	case *expression.Case:
+		return collatedCase(ctx, e)
+	case *expression.ConvertUsing:
+		switch set := e.TargetCharSet; set {
+		case sql.CharacterSet_latin1, sql.CharacterSet_ascii, sql.CharacterSet_utf8mb3:
+			if types.IsTextOnly(e.Child.Type(ctx)) {
+				return &ConvertUsing{e}, nil
+			}
+		}
+		return e, nil
+	case *expression.Like:
+		c, err := Collation(ctx, "like", e.LeftChild, e.RightChild)
+		if d, _ := e.CollationCoercibility(ctx); err != nil || collation.ByBytes(c) || c == d {
+			return e, err
+		}
+		return expression.NewLike(expression.NewCollatedExpression(e.LeftChild, c), e.RightChild, e.Escape), nil
+	case *gms.NullIf:
+		by, changed, err := alikeBy(ctx, "nullif", use, e.LeftChild, e.RightChild)
+		if err != nil || !changed {
+			return e, err
+		}
+		return gms.NewIf(ctx, expression.NewNot(expression.NewIsTrue(expression.NewEquals(by[0], by[1]))), e.LeftChild, expression.NewLiteral(nil, types.Null)), nil
+	case *aggregation.CountDistinct:
+		return collatedCount(ctx, e)
+	case *aggregation.Min, *aggregation.Max:
+		a := e.(sql.Aggregation)
+		c, err := Collation(ctx, "min", a.Children()[0])
+		if err != nil || collation.ByBytes(c) {
+			return e, err
+		}
+		return extremum(a, c), nil
+	case sql.FunctionExpression:
+		return collatedCall(ctx, e)
+	default:
+		return e, nil
+	}
+	by, changed, err := alikeBy(ctx, op, use, e.Children()...)
+	if err != nil || !changed {
+		return e, err
+	}
+	return e.WithChildren(ctx, by...)
+}
+
+// collatedCase is CASE x WHEN a THEN …
+func collatedCase(ctx *sql.Context, e *expression.Case) (sql.Expression, error) {
+	if e.Expr == nil {
+		return e, nil
+	}
+	list := []sql.Expression{e.Expr}
+	for _, b := range e.Branches {
+		list = append(list, b.Cond)
+	}
+	by, changed, err := alikeBy(ctx, "case", collation.ForKey, list...)
+	if err != nil || !changed {
+		return e, err
+	}
+	branches := slices.Clone(e.Branches)
+	for i := range branches {
+		branches[i].Cond = by[i+1]
+	}
+	return expression.NewCase(by[0], branches, e.Else), nil
+}
+
+// collatedCount is COUNT(DISTINCT …).
+func collatedCount(ctx *sql.Context, e *aggregation.CountDistinct) (sql.Expression, error) {
+	list, changed := slices.Clone(e.Children()), false
+	for i, x := range list {
+		if t, ok := x.(expression.Tuple); ok && len(t) == 1 {
+			x = t[0]
+		}
+		k, err := Keyed(ctx, x)
+		if err != nil {
+			return e, err
+		}
+		if k != x {
+			list[i], changed = k, true
+		}
+	}
+	if !changed {
+		return e, nil
+	}
+	return aggregation.NewCountDistinct(list...).WithWindow(ctx, e.Window()).WithId(e.Id()), nil
+}
+
+// collatedCall is a function that compares its arguments, or orders them.
+func collatedCall(ctx *sql.Context, e sql.FunctionExpression) (sql.Expression, error) {
+	name, args := strings.ToLower(e.FunctionName()), e.Children()
+	use := collation.ForKey
+	switch name {
+	case "regexp_like", "regexp_instr", "regexp_substr", "regexp_replace":
+		return collatedPattern(ctx, name, e, args)
+	case "length", "octet_length":
+		if len(args) == 1 && inLatin1(ctx, args[0]) { // which has one byte a character
+			f, _ := Function("char_length")
+			return f.NewInstance(ctx, args)
+		}
+		return e, nil
+	case "hex", "ord", "ascii", "bit_length", "md5", "sha", "sha1", "sha2", "crc32", "to_base64", "compress", "aes_encrypt", "weight_string":
+		if len(args) > 0 {
+			if c, ok := args[0].(*ConvertUsing); ok { // whose bytes go-mysql-server makes, and HEX itself
+				if name == "hex" {
+					return e, nil
+				}
+				return e.WithChildren(ctx, append([]sql.Expression{c.ConvertUsing}, args[1:]...)...)
+			}
+		}
+		if len(args) > 0 && inLatin1(ctx, args[0]) {
+			return e, mysql.NewSQLError(1235, "42000", "%s of the bytes of a latin1 text is not supported. Write CONVERT(x USING utf8mb4) for its bytes in UTF-8.", strings.ToUpper(name))
+		}
+		return e, nil
+	case "strcmp":
+		use = collation.ForSort
+	case "field", "find_in_set": // go-mysql-server's compare by no collation of their arguments
+		c, done := e.(*call)
+		if _, err := Collation(ctx, name, args...); err != nil || done && c.f.texts != nil || len(args) < 2 || !allTexts(ctx, args) {
+			return e, err
+		}
+		x := &textual{args: "ss", typ: types.Int64, eval: foundInSet}
+		if name == "field" {
+			x = &textual{args: "s+", typ: types.Int64, nulls: true, eval: foundAmong}
+		}
+		return newCall(ctx, &function{name: name, min: 2, max: math.MaxUint8 << 8, typ: x.typ, nulls: x.nulls, texts: x}, args), nil
+	case "greatest", "least", "locate", "position", "instr":
+		c, err := Collation(ctx, name, args[:min(len(args), count(name, len(args)))]...)
+		if _, done := e.(*call); err != nil || collation.ByBytes(c) || done && e.(*call).f.texts != nil {
+			return e, err
+		}
+		f := &function{name: name, min: 2, max: 256}
+		switch name {
+		case "greatest":
+			f.texts = extremeText(1)
+		case "least":
+			f.texts = extremeText(-1)
+		default:
+			return e, nil
+		}
+		f.typeOf = f.texts.typeOf
+		return newCall(ctx, f, args), nil
+	default:
+		return e, nil
+	}
+	by, changed, err := alikeBy(ctx, name, use, args...)
+	if err != nil || !changed {
+		return e, err
+	}
+	return e.WithChildren(ctx, by...)
+}
+
+// ConvertUsing is CONVERT(x USING c) of a text, which stays in UTF-8.
+type ConvertUsing struct{ *expression.ConvertUsing }
+
+// Eval implements sql.Expression.
+func (c *ConvertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := evaluated(ctx, c.Child, row)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	s, err := words(ctx, v, c.Child.Type(ctx))
+	return collation.Within(c.TargetCharSet, s), err
+}
+
+// WithChildren implements sql.Expression.
+func (c *ConvertUsing) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := c.ConvertUsing.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	return &ConvertUsing{e.(*expression.ConvertUsing)}, nil
+}
+
+// patterns are the arguments of the functions of regular expressions between the texts and how they
+// match, as they are where they are left out.
+var patterns = map[string][]int64{"regexp_like": nil, "regexp_instr": {1, 1, 0}, "regexp_substr": {1, 1}, "regexp_replace": {1, 0}}
+
+// collatedPattern is a search for a regular expression, which leaves case out where the collation
+// does.
+func collatedPattern(ctx *sql.Context, name string, e sql.FunctionExpression, args []sql.Expression) (sql.Expression, error) {
+	texts := 2
+	if name == "regexp_replace" {
+		texts = 3
+	}
+	if len(args) < texts {
+		return e, nil
+	}
+	c, err := Collation(ctx, name, args[:2]...)
+	if err != nil || !strings.HasSuffix(c.Name(), "_ci") {
+		return e, err
+	}
+	how, at := "i", texts+len(patterns[name])
+	if len(args) > at {
+		l, ok := args[at].(*expression.Literal)
+		s, text := "", false
+		if ok {
+			s, text = l.Value().(string)
+		}
+		if !text || strings.HasPrefix(s, "i") {
+			return e, nil
+		}
+		how += s
+	}
+	args = slices.Clone(args[:min(len(args), at)])
+	for _, n := range patterns[name][len(args)-texts:] {
+		args = append(args, expression.NewLiteral(n, types.Int64))
+	}
+	f, _ := Function(name)
+	return f.NewInstance(ctx, append(args, expression.NewLiteral(how, types.LongText)))
+}
+
+// allTexts reports whether all arguments are texts, or members that are read as such.
+func allTexts(ctx *sql.Context, args []sql.Expression) bool {
+	return !slices.ContainsFunc(args, func(e sql.Expression) bool {
+		return !e.Resolved() || !types.IsTextOnly(e.Type(ctx)) && !member(e.Type(ctx))
+	})
+}
+
+// count is how many arguments of a function are compared.
+func count(name string, all int) int {
+	if name == "locate" || name == "position" {
+		return 2
+	}
+	return all
+}
+
+// foundInSet is FIND_IN_SET, whose list has commas and nothing else between its members.
+func foundInSet(t *texts) any {
+	if t.s(1) == "" {
+		return int64(0)
+	}
+	c := t.collation()
+	fold := collation.Fold(c, t.s(0))
+	at := slices.IndexFunc(strings.Split(t.s(1), ","), func(s string) bool { return collation.Fold(c, s) == fold })
+	return int64(at + 1)
+}
+
+// foundAmong is FIELD.
+func foundAmong(t *texts) any {
+	if t.args[0] == nil {
+		return int64(0)
+	}
+	c := t.collation()
+	at := slices.IndexFunc(t.args[1:], func(v any) bool {
+		s, ok := v.(string)
+		return ok && collation.Equal(c, s, t.s(0))
+	})
+	return int64(at + 1)
+}
+
+// extremum is MIN or MAX of texts by their collation.
+func extremum(a sql.Aggregation, by sql.CollationID) sql.Aggregation {
+	sign := 1
+	if _, least := a.(*aggregation.Min); least {
+		sign = -1
+	}
+	return &summary{a, nil, func(child sql.Expression) sql.AggregationBuffer {
+		return &extremumBuffer{child: child, weighed: weighed(child, by, collation.ForSort).(*Weighed), sign: sign}
+	}}
+}
+
+type extremumBuffer struct {
+	child   sql.Expression
+	weighed *Weighed
+	sign    int
+	best    any
+	by      string
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *extremumBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	v, err := evaluated(ctx, b.child, row)
+	if err != nil || v == nil {
+		return err
+	}
+	s, err := words(ctx, v, b.child.Type(ctx))
+	if by := b.weighed.Of(s); err == nil && (b.best == nil || cmp.Compare(by, b.by) == b.sign) {
+		b.best, b.by = v, by
+	}
+	return err
+}
+
+// Eval implements sql.AggregationBuffer.
+func (b *extremumBuffer) Eval(*sql.Context) (any, error) { return b.best, nil }
+
+// Dispose implements sql.Disposable.
+func (b *extremumBuffer) Dispose(ctx *sql.Context) { expression.Dispose(ctx, b.child) }

@@ -1,0 +1,325 @@
+package standard
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/apd/v3"
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
+	"github.com/dolthub/go-mysql-server/sql/types"
+)
+
+// retyped is an expression that is no exact number and has another type in MySQL than
+// go-mysql-server gives it.
+type retyped struct {
+	shadow
+	typ sql.Type
+	// eval is the value, of the type.
+	eval func(ctx *sql.Context, row sql.Row) (any, error)
+}
+
+// Type implements sql.Expression.
+func (r *retyped) Type(*sql.Context) sql.Type { return r.typ }
+
+// Eval implements sql.Expression.
+func (r *retyped) Eval(ctx *sql.Context, row sql.Row) (any, error) { return r.eval(ctx, row) }
+
+// WithChildren implements sql.Expression.
+func (r *retyped) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
+	e, err := r.Expression.WithChildren(ctx, children...)
+	if err != nil {
+		return nil, err
+	}
+	if x, err := retypedOf(ctx, e); x != nil || err != nil {
+		return x, err
+	}
+	return e, nil
+}
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (r *retyped) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return r.typ.CollationCoercibility(ctx)
+}
+
+// retypedOf returns the expression that takes a bound one's place. It is nil where the bound one
+// stays. Replaced are operators on DOUBLEs, bits of numbers and JSON_TYPE; and choices among binary
+// texts, among members, and among numbers where one is a FLOAT.
+func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	if !e.Resolved() {
+		return nil, nil
+	}
+	bare := e
+	if b, ok := e.(*boundedCall); ok {
+		bare = b.Expression
+	}
+	switch x := bare.(type) {
+	case *expression.Mod:
+		return remainder(ctx, x), nil
+	case *expression.BitOp:
+		return bits(ctx, x), nil
+	case *expression.Arithmetic, *expression.Div:
+		if slices.ContainsFunc(e.Children(), func(c sql.Expression) bool { return !isNumber(c.Type(ctx)) }) || !types.IsFloat(e.Type(ctx)) {
+			return nil, nil
+		}
+		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+			v, err := e.Eval(ctx, row)
+			if err == nil {
+				v, err = sql.UnwrapAny(ctx, v)
+			}
+			if v == nil || err != nil {
+				return nil, err
+			}
+			return finite(doubleOf(ctx, v), e.String())
+		}}, nil
+	case *gms.Round:
+		return ofDouble(ctx, e, math.RoundToEven), nil
+	case *gms.Truncate:
+		return ofDouble(ctx, e, math.Trunc), nil
+	case *gms.Ceil:
+		return ofDouble(ctx, e, math.Ceil), nil
+	case *gms.Floor:
+		return ofDouble(ctx, e, math.Floor), nil
+	case *expression.UnaryMinus, *gms.AbsVal: // a FLOAT becomes a DOUBLE
+		child := e.Children()[0]
+		if child.Type(ctx) != types.Float32 {
+			return nil, nil
+		}
+		with, err := e.WithChildren(ctx, inDouble(ctx, child))
+		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) { return with.Eval(ctx, row) }}, err
+	case *json.JSONType:
+		return &retyped{shadow: shadow{e}, typ: types.LongText, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+			v, err := e.Eval(ctx, row)
+			if v == "NULL" && err == nil { // that of JSON, or no document
+				if d, err := e.Children()[0].Eval(ctx, row); d == nil || err != nil {
+					return nil, err
+				}
+			}
+			return v, err
+		}}, nil
+	}
+	if f, ok := e.(sql.FunctionExpression); ok && takeTexts[strings.ToLower(f.FunctionName())] && member(e.Type(ctx)) {
+		list := slices.Clone(e.Children())
+		for i, c := range list {
+			if member(c.Type(ctx)) {
+				list[i] = inText(ctx, c)
+			}
+		}
+		with, err := e.WithChildren(ctx, list...)
+		return &retyped{shadow: shadow{e}, typ: types.LongText, eval: func(ctx *sql.Context, row sql.Row) (any, error) { return with.Eval(ctx, row) }}, err
+	}
+	values := choices(e)
+	if _, alias := e.(*expression.Alias); alias || len(values) == 0 {
+		return nil, nil
+	}
+	is := func(test func(sql.Type) bool) bool {
+		return slices.ContainsFunc(values, func(v sql.Expression) bool { return test(v.Type(ctx)) })
+	}
+	other := func(test func(sql.Type) bool) bool {
+		return is(func(t sql.Type) bool { return t != types.Null && !test(t) })
+	}
+	text := func(t sql.Type) bool { return types.IsText(t) || member(t) }
+	switch e.(type) {
+	case *gms.If, *gms.IfNull, *gms.Coalesce, *expression.Case:
+	case *gms.NullIf:
+		if !is(member) {
+			return nil, nil
+		}
+	}
+	if slices.ContainsFunc(values, func(v sql.Expression) bool { return types.IsDeferredType(v.Type(ctx)) }) {
+		return nil, nil
+	}
+	times := extremeType(ctx, values)
+	switch {
+	case is(temporal) && !other(temporal) && temporal(times) && !times.Equals(e.Type(ctx)):
+		d, moments := times.(sql.DatetimeType)
+		return chosenAs(ctx, e, times, func(v sql.Expression) sql.Expression {
+			if moments && !v.Type(ctx).Equals(times) {
+				return cast(ctx, v, times, d.Precision())
+			}
+			return v
+		}, func(ctx *sql.Context, v any) (any, error) { // a text where one of the values is NULL
+			if !moments {
+				us, ok := span(ctx, v)
+				if !ok {
+					return nil, nil
+				}
+				return timeOf(us), nil
+			}
+			m, ok := moment(ctx, v)
+			if !ok {
+				return nil, nil
+			}
+			return m, nil
+		})
+	case is(types.IsBinaryType) && !other(text):
+		// A character for each byte, as go-mysql-server takes the values for texts.
+		return chosenAs(ctx, e, types.LongBlob, func(v sql.Expression) sql.Expression {
+			t := v.Type(ctx)
+			return as(ctx, "characters", v, types.LongText, func(ctx *sql.Context, v any) (any, error) {
+				s, err := words(ctx, v, t)
+				return characters(s), err
+			})
+		}, func(_ *sql.Context, v any) (any, error) {
+			if s, ok := plainText(v); ok {
+				return octets(s), nil
+			}
+			return v, nil
+		})
+	case is(types.IsTextOnly) && is(types.IsFloat),
+		is(member) && other(func(t sql.Type) bool { return t.Equals(values[0].Type(ctx)) && member(t) }), is(member) && len(values) == 1:
+		return chosenAs(ctx, e, types.LongText, func(v sql.Expression) sql.Expression {
+			switch t := v.Type(ctx); {
+			case temporal(t):
+				return inWords(ctx, v)
+			case member(t), types.IsNumber(t): // a DOUBLE in MySQL's form
+				return inText(ctx, v)
+			}
+			return v
+		}, nil)
+	case is(func(t sql.Type) bool { return t == types.Float32 }) && is(types.IsDecimal) && !other(types.IsNumber):
+		return chosenAs(ctx, e, types.Float64, func(v sql.Expression) sql.Expression {
+			return inDouble(ctx, v)
+		}, nil)
+	}
+	return nil, nil
+}
+
+// chosenAs is a choice of a type, whose values are made so first, and of that last.
+func chosenAs(ctx *sql.Context, e sql.Expression, t sql.Type, first func(sql.Expression) sql.Expression, last func(*sql.Context, any) (any, error)) (sql.Expression, error) {
+	list, values := slices.Clone(e.Children()), choices(e)
+	for i, c := range list {
+		if slices.Contains(values, c) && !types.IsNull(ctx, c) {
+			list[i] = first(c)
+		}
+	}
+	if n, ok := e.(*gms.NullIf); ok { // compares what it gives
+		if c := n.RightChild; member(c.Type(ctx)) {
+			list[1] = inText(ctx, c)
+		}
+	}
+	with, err := e.WithChildren(ctx, list...)
+	if err != nil {
+		return nil, err
+	}
+	return &retyped{shadow: shadow{e}, typ: t, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		v, err := with.Eval(ctx, row)
+		if err == nil {
+			v, err = sql.UnwrapAny(ctx, v)
+		}
+		if v == nil || err != nil || last == nil {
+			return v, err
+		}
+		return last(ctx, v)
+	}}, nil
+}
+
+// remainder is % of numbers of which one is a DOUBLE; nil of others.
+func remainder(ctx *sql.Context, m *expression.Mod) sql.Expression {
+	l, r := m.LeftChild.Type(ctx), m.RightChild.Type(ctx)
+	number := func(t sql.Type) bool { return types.IsNumber(t) || types.IsTextOnly(t) }
+	inexact := func(t sql.Type) bool { return types.IsFloat(t) || types.IsTextOnly(t) }
+	if !inexact(l) && !inexact(r) || !number(l) || !number(r) {
+		return nil
+	}
+	return &retyped{shadow: shadow{m}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		a, err := m.LeftChild.Eval(ctx, row)
+		if a == nil || err != nil {
+			return nil, err
+		}
+		b, err := m.RightChild.Eval(ctx, row)
+		if b == nil || err != nil {
+			return nil, err
+		}
+		y := doubleOf(ctx, b)
+		if y == 0 {
+			ctx.Warn(1365, "Division by 0")
+			return nil, nil
+		}
+		return math.Mod(doubleOf(ctx, a), y), nil
+	}}
+}
+
+// bitsOf are the bits of a number, the nearest whole one.
+func bitsOf(ctx *sql.Context, v any) uint64 {
+	if d := decimalOf(v); d != nil {
+		w, _ := nearestWhole(d, !d.Negative).(*apd.Decimal)
+		if n, err := w.Int64(); err == nil {
+			return uint64(n)
+		}
+		return w.Coeff.Uint64()
+	}
+	return uint64(nearestInteger(doubleOf(ctx, v)))
+}
+
+// nearestInteger rounds a DOUBLE half to even, to the nearest BIGINT where it is beyond them.
+func nearestInteger(x float64) int64 {
+	if x = math.RoundToEven(x); x >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(max(x, math.MinInt64))
+}
+
+// bits is an operator on the bits of two numbers; nil of others.
+func bits(ctx *sql.Context, b *expression.BitOp) sql.Expression {
+	if !isNumber(b.LeftChild.Type(ctx)) || !isNumber(b.RightChild.Type(ctx)) {
+		return nil
+	}
+	return &retyped{shadow: shadow{b}, typ: types.Uint64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		l, err := evaluated(ctx, b.LeftChild, row)
+		if l == nil || err != nil {
+			return nil, err
+		}
+		r, err := evaluated(ctx, b.RightChild, row)
+		if r == nil || err != nil {
+			return nil, err
+		}
+		x, y := bitsOf(ctx, l), bitsOf(ctx, r)
+		switch b.Op {
+		case "&":
+			return x & y, nil
+		case "|":
+			return x | y, nil
+		case "^":
+			return x ^ y, nil
+		case "<<":
+			return x << y, nil
+		}
+		return x >> y, nil
+	}}
+}
+
+// ofDouble is ROUND, TRUNCATE, CEILING or FLOOR of a DOUBLE; nil of others.
+func ofDouble(ctx *sql.Context, e sql.Expression, round func(float64) float64) sql.Expression {
+	list := e.Children()
+	if !types.IsFloat(list[0].Type(ctx)) || len(list) > 1 && !isNumber(list[1].Type(ctx)) {
+		return nil
+	}
+	return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		v, err := evaluated(ctx, list[0], row)
+		if v == nil || err != nil {
+			return nil, err
+		}
+		places := int64(0)
+		if len(list) > 1 {
+			n, err := evaluated(ctx, list[1], row)
+			if n == nil || err != nil {
+				return nil, err
+			}
+			places, _ = integer(ctx, n)
+		}
+		x, by := doubleOf(ctx, v), math.Pow10(int(min(max(places, -places), 400)))
+		switch {
+		case places < 0 && math.IsInf(by, 0):
+			return 0.0, nil
+		case places < 0:
+			return round(x/by) * by, nil
+		case math.IsInf(x*by, 0) || math.IsNaN(x*by):
+			return x, nil
+		}
+		return round(x*by) / by, nil
+	}}
+}

@@ -1,0 +1,3 @@
+package collation
+
+var NewTable = newTable
