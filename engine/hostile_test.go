@@ -49,6 +49,9 @@ var hostile = []string{
 	"SELECT CONCAT(a.n, b.n, c.n) s FROM h.t a, h.t b, h.t c ORDER BY SOUNDEX(s), s",
 	"SELECT DISTINCT SOUNDEX(CONCAT(a.n, 'x', b.n)), a.n, b.n, c.n FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x' ORDER BY 1",
 	"SELECT 7 NOT IN (SELECT a.n * b.n * 0 + c.n * 10 + 1 FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x')",
+	"SELECT STRCMP(REPEAT('a', 60000000) COLLATE utf8mb4_0900_ai_ci, REPEAT('A', 60000000)), INSTR(REPEAT('a', 60000000) COLLATE utf8mb4_0900_ai_ci, 'b')",
+	"SELECT MAX(REPEAT('a', 60000000) COLLATE utf8mb4_0900_ai_ci) = 'b' FROM h.t WHERE SOUNDEX(n) <> 'x'",
+	"SELECT n FROM h.t WHERE SOUNDEX(n) <> 'x' ORDER BY CONCAT(n, REPEAT('a', 1000000)) COLLATE utf8mb4_0900_ai_ci",
 	"SELECT a.n INTO @x FROM h.t a, h.t b, h.t c WHERE SOUNDEX(a.n) <> 'x'",
 
 	"SELECT COUNT(*) FROM h.t a, h.t b, h.t c, h.t d WHERE a.n * b.n + c.n * d.n = 7",

@@ -43,7 +43,9 @@ SELECT '' AS c0 FROM t2 UNION SELECT COALESCE(bc, vb) AS c0 FROM t2
 SELECT e FROM t2 UNION ALL SELECT vb FROM t2
 SELECT mu FROM t1 UNION SELECT f FROM t2
 SELECT s FROM t1 UNION ALL SELECT e FROM t2
-SELECT e FROM t1 UNION SELECT c FROM t1`), "\n")
+SELECT e FROM t1 UNION SELECT c FROM t1
+SELECT COUNT(DISTINCT CONCAT(i, REPEAT('a', 70000))), COUNT(DISTINCT bl, vb), COUNT(DISTINCT e, s), COUNT(DISTINCT d6, tm, bt) FROM t1
+SELECT COUNT(DISTINCT w, x), GROUP_CONCAT(DISTINCT w, x) FROM (SELECT 'a,' AS w, 'b' AS x UNION ALL SELECT 'a', ',b') v`), "\n")
 
 // TestMixedTypes: their values and types are MySQL's, where MariaDB has the same.
 func TestMixedTypes(t *testing.T) {

@@ -87,9 +87,9 @@ var bounds = map[string]bound{
 // readers need as many bytes for each byte of their arguments, and give back nothing longer than
 // them.
 var readers = map[int64]string{
-	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp instr left right lower lcase upper ucase unhex " +
+	1: "length octet_length bit_length char_length character_length ascii ord crc32 md5 sha sha1 sha2 strcmp left right lower lcase upper ucase unhex " +
 		"from_base64 ltrim rtrim soundex compress uncompress regexp_like regexp_instr regexp_substr",
-	4:  "substring substr mid reverse locate field elt",
+	4:  "substring substr mid reverse instr locate field elt",
 	16: "find_in_set substring_index",
 	24: "json_array json_object json_array_append json_array_insert json_contains json_contains_path json_depth json_extract json_insert json_keys json_length " +
 		"json_merge json_merge_patch json_merge_preserve json_overlaps json_pretty json_quote json_remove json_replace json_search json_set json_type " +

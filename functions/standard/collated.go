@@ -1,7 +1,6 @@
 package standard
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -379,8 +378,13 @@ func foundInSet(t *texts) any {
 	}
 	c := t.collation()
 	fold := collation.Fold(c, t.s(0))
-	at := slices.IndexFunc(strings.Split(t.s(1), ","), func(s string) bool { return collation.Fold(c, s) == fold })
-	return int64(at + 1)
+	n := int64(0)
+	for s := range strings.SplitSeq(t.s(1), ",") {
+		if n++; collation.Fold(c, s) == fold {
+			return n
+		}
+	}
+	return int64(0)
 }
 
 // foundAmong is FIELD.
@@ -391,7 +395,7 @@ func foundAmong(t *texts) any {
 	c := t.collation()
 	at := slices.IndexFunc(t.args[1:], func(v any) bool {
 		s, ok := v.(string)
-		return ok && collation.Equal(c, s, t.s(0))
+		return ok && collation.Compare(c, s, t.s(0)) == 0
 	})
 	return int64(at + 1)
 }
@@ -403,16 +407,16 @@ func extremum(a sql.Aggregation, by sql.CollationID) sql.Aggregation {
 		sign = -1
 	}
 	return &summary{a, nil, func(child sql.Expression) sql.AggregationBuffer {
-		return &extremumBuffer{child: child, weighed: weighed(child, by, collation.ForSort).(*Weighed), sign: sign}
+		return &extremumBuffer{child: child, collation: by, sign: sign}
 	}}
 }
 
 type extremumBuffer struct {
-	child   sql.Expression
-	weighed *Weighed
-	sign    int
-	best    any
-	by      string
+	child     sql.Expression
+	collation sql.CollationID
+	sign      int
+	best      any
+	text      string // of best
 }
 
 // Update implements sql.AggregationBuffer.
@@ -422,8 +426,8 @@ func (b *extremumBuffer) Update(ctx *sql.Context, row sql.Row) error {
 		return err
 	}
 	s, err := words(ctx, v, b.child.Type(ctx))
-	if by := b.weighed.Of(s); err == nil && (b.best == nil || cmp.Compare(by, b.by) == b.sign) {
-		b.best, b.by = v, by
+	if err == nil && (b.best == nil || collation.Compare(b.collation, s, b.text) == b.sign) {
+		b.best, b.text = v, s
 	}
 	return err
 }

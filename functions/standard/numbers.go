@@ -132,6 +132,12 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 		return e, same, nil
 	default:
 		e, inner, err := check(ctx, e)
+		if c, own := e.(*call); err == nil && own {
+			if b, ok := bounds[c.f.name]; ok { // that took a bounded call's place
+				e, err = newBoundedCall(ctx, &boundedFunction{b, c.f.function()}, c.args)
+				return e, transform.NewTree, err
+			}
+		}
 		return e, same && inner, err
 	}
 	return out, transform.NewTree, err

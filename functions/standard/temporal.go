@@ -11,7 +11,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
@@ -375,16 +374,7 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			})
 		}
 	}
-	_, counts := e.(*aggregation.CountDistinct)
 	switch {
-	case counts: // go-mysql-server takes bytes for UTF-8
-		each(from, isBytes, func(ctx *sql.Context, e sql.Expression) sql.Expression {
-			t := e.Type(ctx)
-			return as(ctx, "characters", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
-				s, err := words(ctx, v, t)
-				return characters(s), err
-			})
-		})
 	case name == "max" || name == "min":
 		each(from, member, inWords)
 	case strings.HasPrefix(name, "bit") && takeNumbers[name]:

@@ -91,8 +91,7 @@ func (t *texts) compare(a, b string) int {
 	if t.binary {
 		return strings.Compare(a, b)
 	}
-	c := t.collation()
-	return strings.Compare(collation.SortKey(c, a), collation.SortKey(c, b))
+	return collation.Compare(t.collation(), a, b)
 }
 
 // textFunctions are the functions of texts.

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/collation"
+	"scrim/internal/quota"
 )
 
 // Comparisons by a collation that is not by bytes are rewritten into comparisons by bytes, of what
@@ -44,11 +45,25 @@ func (w *Weighed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	s, err := words(ctx, v, w.Child.Type(ctx))
+	if err != nil || len(s) < small {
+		return w.Of(s), err
+	}
+	account, n := quota.Of(ctx), int64(len(s))
+	mark := account.Mark()
+	done, err := step(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	return w.Of(s), nil
+	defer done()
+	if err := account.Push(mark, weighing*n); err != nil {
+		return nil, err
+	}
+	k := w.Of(s)
+	return k, account.Push(mark, int64(len(k)))
 }
+
+// weighing is how many bytes a sort key takes for each byte of a text, with what makes it.
+const weighing = 6
 
 // Of returns what stands for a text.
 func (w *Weighed) Of(s string) string {

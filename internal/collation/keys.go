@@ -1,8 +1,10 @@
 package collation
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -30,7 +32,7 @@ func Key(c sql.CollationID, s string) string {
 	if ByBytes(c) {
 		return s
 	}
-	return string(TableOf(c).AppendKey(nil, s))
+	return string(TableOf(c).AppendKey(make([]byte, 0, len(s)), s))
 }
 
 // Fold returns the key of a text with all its spaces: what LIKE and searches within texts compare.
@@ -38,7 +40,7 @@ func Fold(c sql.CollationID, s string) string {
 	if ByBytes(c) {
 		return s
 	}
-	return string(TableOf(c).Fold(nil, s))
+	return string(TableOf(c).Fold(make([]byte, 0, len(s)), s))
 }
 
 // SortKey returns a text whose bytes compare as the collation compares s.
@@ -46,11 +48,34 @@ func SortKey(c sql.CollationID, s string) string {
 	if ByBytes(c) {
 		return s
 	}
-	return string(TableOf(c).AppendSortKey(nil, s))
+	return string(TableOf(c).AppendSortKey(make([]byte, 0, len(s)+len(s)/2), s))
 }
 
-// Equal reports whether a = b by the collation.
-func Equal(c sql.CollationID, a, b string) bool { return a == b || Key(c, a) == Key(c, b) }
+// Compare orders two texts by the collation, as their sort keys are ordered.
+func Compare(c sql.CollationID, a, b string) int {
+	if ByBytes(c) {
+		return strings.Compare(a, b)
+	}
+	t := TableOf(c)
+	end := int32(-1) // what comes after the last character
+	if t.pads {
+		end = t.of(' ')
+	}
+	next := func(s *string) int32 {
+		if *s == "" {
+			return end
+		}
+		r, n := utf8.DecodeRuneInString(*s)
+		*s = (*s)[n:]
+		return t.of(r)
+	}
+	for a != "" || b != "" {
+		if d := cmp.Compare(next(&a), next(&b)); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
 
 // Table holds the weights of a collation.
 type Table struct {

@@ -88,8 +88,11 @@ func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathere
 		return nil, err
 	}
 	c.aggregate = out.(sql.Aggregation)
-	if g, ok := out.(*aggregation.GroupConcat); ok {
+	switch g := out.(type) {
+	case *aggregation.GroupConcat:
 		c.aggregate, err = standard.Joined(ctx, g, children)
+	case *aggregation.CountDistinct:
+		c.aggregate = standard.Counted(g)
 	}
 	return c, err
 }
