@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/functions/standard"
 	"scrim/internal/collation"
@@ -81,6 +82,11 @@ func (c *collator) node(n sql.Node) (sql.Node, error) {
 			return n, err
 		}
 	}
+	if insert, ok := n.(*plan.InsertInto); ok {
+		if err := c.insertBytes(insert); err != nil {
+			return n, err
+		}
+	}
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return n, nil
@@ -117,6 +123,31 @@ func (c *collator) node(n sql.Node) (sql.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// insertBytes makes bytes of texts of latin1 that are inserted into columns of bytes, and refuses
+// those of a query.
+func (c *collator) insertBytes(n *plan.InsertInto) error {
+	values, ok := n.Source.(*plan.Values)
+	schema, source := n.Destination.Schema(c.ctx), sql.Schema(nil)
+	if !ok && n.Source.Resolved() {
+		source = n.Source.Schema(c.ctx)
+	}
+	for i, name := range n.ColumnNames {
+		at := schema.IndexOfColName(name)
+		if at < 0 || !types.IsBinaryType(schema[at].Type) {
+			continue
+		}
+		if i < len(source) && types.IsTextOnly(source[i].Type) && collation.Of(source[i].Type).CharacterSet() == sql.CharacterSet_latin1 {
+			return mysql.NewSQLError(1235, "42000", "A text of latin1 is not copied into a column of bytes. Write CAST(x AS BINARY), or CONVERT(x USING utf8mb4) for its bytes in UTF-8.")
+		}
+		for k := 0; ok && k < len(values.ExpressionTuples); k++ {
+			if row := values.ExpressionTuples[k]; i < len(row) {
+				row[i] = standard.Stored(c.ctx, row[i])
+			}
+		}
+	}
+	return nil
 }
 
 // origin is what a column of a derived table is there.

@@ -50,7 +50,7 @@ func (a *Admin) policyTables() []*table {
 		newTable("periods", a.periods, periodsColumns...),
 		newTable("policies", a.policies,
 			text("table_name"), text("state"), text("unit"), text("unit_column"), text("link_parent"), text("link_column"),
-			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults"), text("period")),
+			text("entity"), text("account"), text("neighbours"), text("number_of_persons"), text("defaults"), text("period"), text("unit_collation")),
 		newTable("procedures", procedureRows,
 			text("name"), text("signature"), text("description"), text("example")),
 		a.replaysTable(),
@@ -135,7 +135,7 @@ func (a *Admin) policies(ctx *sql.Context) ([]sql.Row, error) {
 	}
 	var out []sql.Row
 	for _, t := range list {
-		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil, nil}
+		row := sql.Row{t.Name, t.State.String(), nil, nil, nil, nil, orNull(t.Entity), orNull(t.Account), nil, nil, nil, nil, nil}
 		if t.State == catalog.Protected {
 			row[8], row[9] = t.Relation.String(), "private"
 			if t.Sized {
@@ -166,7 +166,7 @@ func (a *Admin) ownerRow(ctx *sql.Context, row sql.Row, table string, o catalog.
 	case u.Row:
 		row[2] = "row"
 	case u.Column != "":
-		row[2], row[3], row[11] = "column", a.lettered(ctx, table, u.Column), orNull(u.Period.String())
+		row[2], row[3], row[11], row[12] = "column", a.lettered(ctx, table, u.Column), orNull(u.Period.String()), orNull(u.Collation)
 	case u.Link != nil:
 		row[2], row[3] = "link", a.lettered(ctx, table, u.Link.Column)
 		row[4], row[5] = u.Link.Parent, a.lettered(ctx, u.Link.Parent, u.Link.ParentColumn)
@@ -320,7 +320,7 @@ var tableDocs = map[string]string{
 	"last_warnings":          "The warnings and notes on the last private statement of this connection, for clients that drop MySQL's. They stay until the next private statement.",
 	"ledger":                 "Who asked what, when, what it cost and what remained. An analyst sees their own entries. Of entries that were archived, a line with the outcome archive says where they are.",
 	"periods":                "Where each budget stands on each block of days, where the unit of a table is one person's rows of one period and something was charged to some periods only. An open end is NULL. A line with account_type 'person' is of a budget on what one person loses over all periods. An analyst sees what concerns them.",
-	"policies":               "What each table is declared to be, and its defaults. A table that nobody has declared is undeclared: refused to analysts until dp_protect, dp_link or dp_public.",
+	"policies":               "What each table is declared to be, and its defaults. A table that nobody has declared is undeclared: refused to analysts until dp_protect, dp_link or dp_public. unit_collation is the collation by which spellings of the unit column are one person, NULL where its bytes are.",
 	"procedures":             "The procedures for DBAs.",
 	"protocols":              "The protocols of collections, and the parameters that each takes.",
 	"replays":                "Stored answers, that the same query gets again for nothing: whose, of which charge, how large, how often used since the server started. An analyst sees their own.",

@@ -128,10 +128,16 @@ func illegalMix(op string, operands int, c sql.CollationID, k byte, d sql.Collat
 	return mysql.NewSQLError(1267, "HY000", "Illegal mix of collations (%s,%s) and (%s,%s) for operation '%s'", c.Name(), how(k), d.Name(), how(l), op)
 }
 
-// inLatin1 reports whether an expression is a text of latin1, which is kept in UTF-8.
+// inLatin1 reports whether an expression is a text of latin1, which is kept in UTF-8, and no
+// constant whose bytes are the same in both.
 func inLatin1(ctx *sql.Context, e sql.Expression) bool {
 	if !e.Resolved() || !types.IsTextOnly(e.Type(ctx)) {
 		return false
+	}
+	if l, ok := e.(*expression.Literal); ok {
+		if s, ok := l.Value().(string); ok && collation.Outside(sql.CharacterSet_ascii, s) < 0 {
+			return false
+		}
 	}
 	c, _ := collationOf(ctx, e)
 	return c != sql.Collation_Unspecified && c.CharacterSet() == sql.CharacterSet_latin1

@@ -158,6 +158,11 @@ func Collated(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 		}
 		return e, nil
+	case *expression.Convert:
+		if t := e.Type(ctx); types.IsBinaryType(t) && inLatin1(ctx, e.Child) {
+			return e.WithChildren(ctx, Stored(ctx, e.Child))
+		}
+		return e, nil
 	case *expression.Like:
 		c, err := Collation(ctx, "like", e.LeftChild, e.RightChild)
 		if d, _ := e.CollationCoercibility(ctx); err != nil || collation.ByBytes(c) || c == d {
@@ -245,17 +250,12 @@ func collatedCall(ctx *sql.Context, e sql.FunctionExpression) (sql.Expression, e
 			return f.NewInstance(ctx, args)
 		}
 		return e, nil
-	case "hex", "ord", "ascii", "bit_length", "md5", "sha", "sha1", "sha2", "crc32", "to_base64", "compress", "aes_encrypt", "weight_string":
-		if len(args) > 0 {
-			if c, ok := args[0].(*ConvertUsing); ok { // whose bytes go-mysql-server makes, and HEX itself
-				if name == "hex" {
-					return e, nil
-				}
-				return e.WithChildren(ctx, append([]sql.Expression{c.ConvertUsing}, args[1:]...)...)
-			}
-		}
+	case "hex", "ord", "ascii", "bit_length", "md5", "sha", "sha1", "sha2", "crc32", "to_base64", "compress", "aes_encrypt":
 		if len(args) > 0 && inLatin1(ctx, args[0]) {
-			return e, mysql.NewSQLError(1235, "42000", "%s of the bytes of a latin1 text is not supported. Write CONVERT(x USING utf8mb4) for its bytes in UTF-8.", strings.ToUpper(name))
+			if name == "ord" || name == "ascii" {
+				return e, mysql.NewSQLError(1235, "42000", "%s of a latin1 text is not supported. Write CONVERT(x USING utf8mb4) for its bytes in UTF-8.", strings.ToUpper(name))
+			}
+			return e.WithChildren(ctx, append([]sql.Expression{Stored(ctx, args[0])}, args[1:]...)...)
 		}
 		return e, nil
 	case "strcmp":
@@ -294,6 +294,18 @@ func collatedCall(ctx *sql.Context, e sql.FunctionExpression) (sql.Expression, e
 		return e, err
 	}
 	return e.WithChildren(ctx, by...)
+}
+
+// Stored returns a text of latin1 as the bytes that it has there, by which MySQL knows it where
+// bytes are wanted, and any other value as it is.
+func Stored(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if !inLatin1(ctx, e) {
+		return e
+	}
+	f := &function{name: "latin1_bytes", min: 1, max: 1, typ: types.LongBlob, texts: &textual{args: "s", typ: types.LongBlob, eval: func(t *texts) any {
+		return []byte(collation.Encoded(sql.CharacterSet_latin1, t.s(0)))
+	}}}
+	return newCall(ctx, f, []sql.Expression{e})
 }
 
 // ConvertUsing is CONVERT(x USING c) of a text, which stays in UTF-8.

@@ -68,22 +68,38 @@ func Of(t sql.Type) sql.CollationID {
 	return Bytes
 }
 
+// Narrow reports whether a character set has not all characters.
+func Narrow(set sql.CharacterSetID) bool {
+	return set == sql.CharacterSet_latin1 || set == sql.CharacterSet_ascii || set == sql.CharacterSet_utf8mb3
+}
+
 // Outside is the place in a text of the first character that a character set does not have, -1
 // where it has all.
 func Outside(set sql.CharacterSetID, text string) int {
+	if !Narrow(set) {
+		return -1
+	}
 	for i, r := range text {
 		switch {
-		case r < utf8.RuneSelf:
-		case set == sql.CharacterSet_utf8mb3 && r <= 0xffff:
-		case set == sql.CharacterSet_ascii, set == sql.CharacterSet_utf8mb3:
-			return i
-		default:
+		case r < utf8.RuneSelf, set == sql.CharacterSet_utf8mb3 && r <= 0xffff:
+		case set == sql.CharacterSet_latin1:
 			if _, ok := set.Encoder().EncodeRune([]byte(string(r))); !ok {
 				return i
 			}
+		default:
+			return i
 		}
 	}
 	return -1
+}
+
+// Encoded returns a text in a character set, with question marks as in Within.
+func Encoded(set sql.CharacterSetID, text string) string {
+	if set == sql.CharacterSet_latin1 {
+		b, _ := set.Encoder().Encode([]byte(Within(set, text)))
+		return string(b)
+	}
+	return Within(set, text)
 }
 
 // Within returns a text with question marks in the place of characters that a character set does

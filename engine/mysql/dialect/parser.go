@@ -240,6 +240,32 @@ func Placeholders(ctx *sql.Context, query string) int {
 	return n
 }
 
+// Decode returns the first statement of a text in another encoding, or with whole all of it, as
+// decode reads it, and what follows. A literal whose introducer names its encoding stays as it is.
+func Decode(src string, mode Mode, whole bool, decode func(string) (string, error)) (first, rest string, err error) {
+	var out strings.Builder
+	for at := 0; src != "" && err == nil && (whole || out.Len() == 0); src = src[at:] {
+		tokens, end, _ := scan(src, mode, nil)
+		at = 0
+		pass := func(to int) {
+			if err == nil {
+				first, err = decode(src[at:to])
+				out.WriteString(first)
+				at = to
+			}
+		}
+		for i, t := range tokens {
+			if i > 0 && t.kind == text && tokens[i-1].kind == word && src[tokens[i-1].start] == '_' {
+				pass(t.start)
+				out.WriteString(src[t.start:t.end])
+				at = t.end
+			}
+		}
+		pass(min(end+1, len(src)))
+	}
+	return out.String(), src, err
+}
+
 // room holds the tokens of a statement between statements.
 var room = sync.Pool{New: func() any { t := make([]token, 0, 256); return &t }}
 

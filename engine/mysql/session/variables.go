@@ -161,6 +161,18 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 		return s.setOwn(ctx, p, value)
 	}
 	switch {
+	case strings.HasPrefix(lower, "character_set_"):
+		set, err := sql.ParseCharacterSet(fmt.Sprint(value))
+		if value == nil && lower != "character_set_results" {
+			return sql.ErrInvalidSystemVariableValue.New(name, "NULL")
+		}
+		if value != nil && err == nil {
+			if !collation.SupportedCharset(set) {
+				return collation.Check(set.DefaultCollation())
+			}
+			value = set.Name() // utf8mb3 of utf8
+		}
+		return s.BaseSession.SetSessionVariable(ctx, name, value)
 	case strings.HasPrefix(lower, "collation_"):
 		if c, err := sql.ParseCollation("", fmt.Sprint(value), false); err == nil {
 			if err := collation.Check(c); err != nil {
@@ -287,11 +299,28 @@ func (s *Session) Parameter(p *params.Parameter) (value params.Value, set bool) 
 	return params.Value{}, false
 }
 
-// GetCharacterSetResults implements sql.Session. Where a client asks for utf8, which is MySQL's
-// name for characters of at most three bytes, it gets those of four as well: go-mysql-server fails
-// the statement at the first of them, and clients that say utf8 read them.
+// CharacterSetClient is the character set that the client writes in.
+func (s *Session) CharacterSetClient() sql.CharacterSetID {
+	v, _ := s.GetSessionVariable(nil, "character_set_client")
+	name, _ := v.(string)
+	set, err := sql.ParseCharacterSet(name)
+	if err != nil || set == sql.CharacterSet_Unspecified {
+		return sql.CharacterSet_utf8mb4
+	}
+	return set
+}
+
+// CharacterSetResults is the character set that the client reads, unspecified where it wants texts
+// as they are stored.
+func (s *Session) CharacterSetResults() sql.CharacterSetID {
+	return s.BaseSession.GetCharacterSetResults()
+}
+
+// GetCharacterSetResults implements sql.Session. go-mysql-server, which fails a statement at the
+// first character that the set does not have, writes UTF-8, and package result what the client
+// reads.
 func (s *Session) GetCharacterSetResults() sql.CharacterSetID {
-	if c := s.BaseSession.GetCharacterSetResults(); c != sql.CharacterSet_utf8mb3 {
+	if c := s.CharacterSetResults(); c == sql.CharacterSet_Unspecified || c == sql.CharacterSet_binary {
 		return c
 	}
 	return sql.CharacterSet_utf8mb4

@@ -26,6 +26,7 @@ import (
 	"scrim/engine/mysql/wire"
 	"scrim/engine/observe/audit"
 	"scrim/engine/observe/watch"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -78,7 +79,7 @@ func (h *Handler) ConnectionAuthenticated(c *mysql.Conn) error {
 		if err := h.Sessions.NewSession(context.Background(), c); err != nil {
 			return err
 		}
-		return errors.Join(h.Sessions.ConnReady(context.Background(), c), setIdleTimeout(c))
+		return errors.Join(h.Sessions.ConnReady(context.Background(), c), h.setNames(c), setIdleTimeout(c))
 	})
 }
 
@@ -93,6 +94,10 @@ func (h *Handler) LeaveSession(c *mysql.Conn) {
 
 // ComInitDB implements wire.Handler.
 func (h *Handler) ComInitDB(c *mysql.Conn, schema string) error {
+	schema, err := decoded(clientSet(c), schema)
+	if err != nil {
+		return h.plain(c, func() error { return err })
+	}
 	_, t, err := h.begin(context.Background(), c, "USE "+sqltext.Name(schema))
 	if err != nil {
 		return err
@@ -132,19 +137,23 @@ func (h *Handler) Statistics(c *mysql.Conn) string {
 
 // plain runs a command without rows.
 func (h *Handler) plain(c *mysql.Conn, f func() error) error {
-	return h.Errors.Public(mysqlerr.Guard(f), mysqlerr.Context{Principal: c.User, ID: trace.NewID()})
+	return encoded(c, h.Errors.Public(mysqlerr.Guard(f), mysqlerr.Context{Principal: c.User, ID: trace.NewID()}))
 }
 
 // Query implements wire.Handler.
 func (h *Handler) Query(ctx context.Context, c *mysql.Conn, text string, multi bool, send wire.Send) (string, error) {
-	return h.run(ctx, c, command{text: text, multi: multi}, send)
+	text, rest, err := received(c, text, !multi)
+	if err != nil {
+		return "", h.plain(c, func() error { return err })
+	}
+	return h.run(ctx, c, command{text: text, multi: multi, rest: rest}, send)
 }
 
 // Execute implements wire.Handler.
 func (h *Handler) Execute(ctx context.Context, c *mysql.Conn, p wire.Prepared, values map[string]*querypb.BindVariable, send wire.Send) error {
-	bindings, err := expressions(values)
+	bindings, err := expressions(c, values)
 	if err != nil {
-		return h.Errors.Public(err, mysqlerr.Context{Principal: c.User, ID: trace.NewID()})
+		return h.plain(c, func() error { return err })
 	}
 	parsed, _ := p.Handle.(sqlparser.Statement)
 	_, err = h.run(ctx, c, command{text: p.Text, prepared: parsed, bindings: bindings}, send)
@@ -156,6 +165,10 @@ func (h *Handler) Forget(*mysql.Conn, wire.Prepared) {}
 
 // Fields implements wire.Handler: what a query without rows tells.
 func (h *Handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fields []*querypb.Field, err error) {
+	table, err = decoded(clientSet(c), table)
+	if err != nil {
+		return nil, h.plain(c, func() error { return err })
+	}
 	text := "SELECT * FROM " + sqltext.Name(table) + " LIMIT 0"
 	_, err = h.run(ctx, c, command{text: text}, func(r *sqltypes.Result, _ bool) error {
 		fields = r.Fields
@@ -166,6 +179,9 @@ func (h *Handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fiel
 
 // Prepare implements wire.Handler: it binds the statement, and reads and charges nothing.
 func (h *Handler) Prepare(ctx context.Context, c *mysql.Conn, text string) (p wire.Prepared, err error) {
+	if text, _, err = received(c, text, true); err != nil {
+		return p, h.plain(c, func() error { return err })
+	}
 	ctx, t, err := h.begin(ctx, c, text)
 	if err != nil {
 		return p, err
@@ -206,13 +222,21 @@ func returnsNoRows(n sql.Node) bool {
 	return false
 }
 
-// expressions turns the values of a prepared statement into expressions.
-func expressions(vars map[string]*querypb.BindVariable) (map[string]sqlparser.Expr, error) {
+// expressions turns the values of a prepared statement into expressions. Those that the client does
+// not call binary are VARCHAR, and in its character set.
+func expressions(c *mysql.Conn, vars map[string]*querypb.BindVariable) (map[string]sqlparser.Expr, error) {
 	out := make(map[string]sqlparser.Expr, len(vars))
 	for name, v := range vars {
 		val, err := sqltypes.BindVariableToValue(v)
 		if err != nil {
 			return nil, fmt.Errorf("engine: prepared statement: %w", err)
+		}
+		if set := clientSet(c); v.Type == sqltypes.VarChar && collation.Narrow(set) {
+			text, err := decoded(set, val.ToString())
+			if err != nil {
+				return nil, err
+			}
+			val = sqltypes.NewVarChar(text)
 		}
 		if out[name], err = sqlparser.ExprFromValue(val); err != nil {
 			return nil, fmt.Errorf("engine: prepared statement: %w", err)

@@ -165,7 +165,7 @@ func userVariable(ctx *sql.Context, name string) (sqlparser.Expr, error) {
 	if err != nil || v == nil || t == nil {
 		return &sqlparser.NullVal{}, err
 	}
-	value, err := t.SQL(ctx, nil, v)
+	value, err := t.SQL(converting, nil, v) // in UTF-8, whatever the client wants
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ import (
 type command struct {
 	text     string
 	multi    bool                // text may go on after the statement
+	rest     string              // what follows text, in the client's character set
 	prepared sqlparser.Statement // text, when it was prepared, with bindings for its question marks
 	bindings map[string]sqlparser.Expr
 }
@@ -152,6 +153,9 @@ func (h *Handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, t
 	}
 	if text == "" {
 		text = cmd.text
+	}
+	if cmd.rest != "" {
+		rest = cmd.rest
 	}
 	if rest != "" {
 		trace.Of(ctx).SetText(text)
@@ -334,7 +338,7 @@ func (h *Handler) end(ctx *sql.Context, c *mysql.Conn, t *trace.Trace, err error
 	}
 	t.Place.Write(audit.Of(e))
 	h.tell(e)
-	return public
+	return encoded(c, public)
 }
 
 // warn makes SHOW WARNINGS show the error, as MySQL does, and the id under which the server's logs

@@ -223,11 +223,7 @@ func narrow(t sql.Type) (sql.CharacterSetID, bool) {
 	if !ok || !types.IsTextOnly(t) {
 		return 0, false
 	}
-	switch set := s.CharacterSet(); set {
-	case sql.CharacterSet_latin1, sql.CharacterSet_ascii, sql.CharacterSet_utf8mb3:
-		return set, true
-	}
-	return 0, false
+	return s.CharacterSet(), collation.Narrow(s.CharacterSet())
 }
 
 // narrows reports whether a column has such a type. A nil table has none.

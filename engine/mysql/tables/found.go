@@ -361,7 +361,7 @@ func newFoundUpdate(ctx *sql.Context, a *analyzer.Analyzer, n *plan.Update, flag
 		s := &u.set[i]
 		t := f.found.targets[s.of]
 		own := false
-		s.value, own = assignable(t.table, s.column, values[i])
+		s.value, own = assignable(ctx, t.table, s.column, values[i])
 		switch _, constant := s.value.(*expression.Literal); {
 		case s.value == nil || constant:
 		case own || s.derived:

@@ -2,7 +2,6 @@ package tables_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strconv"
 	"testing"
@@ -111,16 +110,5 @@ func TestTextIsWhatTypesWrite(t *testing.T) {
 				t.Fatalf("%s, row %d:\n got %q\nwant %q", q, i, got[i], want[i])
 			}
 		}
-	}
-}
-
-// Texts that the client wants in another character set are not DuckDB's bytes.
-func TestTextInAnotherCharacterSet(t *testing.T) {
-	_, root := newServer(t)
-	root.exec("CREATE TABLE c (v VARCHAR(10))")
-	root.exec("INSERT INTO c VALUES ('Zoë')")
-	root.exec("SET character_set_results = latin1")
-	if got, _ := root.texts("SELECT v FROM c", true); fmt.Sprint(got) != "[|VARCHAR Zo\xeb]" {
-		t.Errorf("got %q", got)
 	}
 }

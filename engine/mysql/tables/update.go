@@ -77,7 +77,7 @@ func newUpdate(ctx *sql.Context, n *plan.Update) (sql.Node, error) {
 			continue
 		}
 		a := u.assign(0, column, i >= explicit)
-		if a.value, _ = assignable(t.table, column, value); a.value == nil {
+		if a.value, _ = assignable(ctx, t.table, column, value); a.value == nil {
 			continue
 		}
 		a.value = t.indexed(ctx, a.value)
@@ -109,7 +109,7 @@ func (u *update) assign(of, column int, derived bool) *assignment {
 
 // assignable is a value as a column takes it, nil for NULL. own says that it is the column's
 // DEFAULT, whose columns are the table's.
-func assignable(t *Table, column int, value sql.Expression) (e sql.Expression, own bool) {
+func assignable(ctx *sql.Context, t *Table, column int, value sql.Expression) (e sql.Expression, own bool) {
 	if w, ok := value.(*expression.Wrapper); ok { // column = DEFAULT
 		value, own = w.Unwrap(), true
 	}
@@ -118,6 +118,9 @@ func assignable(t *Table, column int, value sql.Expression) (e sql.Expression, o
 	}
 	if isVector(t.def.Columns[column]) {
 		value = jsonOf(value)
+	}
+	if types.IsBinaryType(t.schema[column].Type) {
+		value = standard.Stored(ctx, value)
 	}
 	return value, own
 }

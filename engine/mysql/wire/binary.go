@@ -31,6 +31,8 @@ const (
 	typeBit        = 0x10
 	typeJSON       = 0xf5
 	typeNewDecimal = 0xf6
+	typeTinyBlob   = 0xf9
+	typeBlob       = 0xfc
 )
 
 // parameterType is how a client sends a parameter.
@@ -63,7 +65,7 @@ func (st *statement) values(r *reader) (values map[string]*querypb.BindVariable,
 	for i, t := range st.types {
 		v := sqltypes.NULL
 		if long, sent := st.long[i]; sent {
-			v = sqltypes.MakeTrusted(sqltypes.VarBinary, long)
+			v = t.text(long)
 		} else if nulls[i/8]&(1<<(i%8)) == 0 {
 			if v, ok = t.value(r); !ok {
 				return nil, false
@@ -109,9 +111,17 @@ func (t parameterType) value(r *reader) (v sqltypes.Value, ok bool) {
 		if t.kind < typeJSON && t.kind != typeVarchar && t.kind != typeBit {
 			return v, false
 		}
-		v = sqltypes.MakeTrusted(sqltypes.VarBinary, bytes.Clone(r.text()))
+		v = t.text(bytes.Clone(r.text()))
 	}
 	return v, !r.bad
+}
+
+// text is a text, VARCHAR, or what the client calls binary, VARBINARY.
+func (t parameterType) text(b []byte) sqltypes.Value {
+	if t.kind >= typeTinyBlob && t.kind <= typeBlob || t.kind == typeBit {
+		return sqltypes.MakeTrusted(sqltypes.VarBinary, b)
+	}
+	return sqltypes.MakeTrusted(sqltypes.VarChar, b)
 }
 
 func (t parameterType) integer(unsigned uint64, signed int64) sqltypes.Value {

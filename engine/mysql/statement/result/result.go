@@ -17,6 +17,7 @@ import (
 
 	"scrim/engine/mysql/browse"
 	"scrim/engine/mysql/tables"
+	"scrim/internal/collation"
 	"scrim/internal/quota"
 	"scrim/internal/turns"
 )
@@ -102,13 +103,14 @@ type spooled struct {
 	ok     *sqltypes.Result // of a statement without rows
 
 	rows   [][]sqltypes.Value
-	values []sqltypes.Value // of all rows
-	buffer *sql.ByteBuffer  // of values that did not come as text
-	bytes  int64            // of long rows
+	values []sqltypes.Value   // of all rows
+	buffer *sql.ByteBuffer    // of values that did not come as text
+	set    sql.CharacterSetID // that the client reads
+	bytes  int64              // of long rows
 }
 
 func newSpool(ctx *sql.Context, schema sql.Schema) *spooled {
-	s := &spooled{schema: schema, buffer: sql.NewByteBuffer(rowText)}
+	s := &spooled{schema: schema, buffer: sql.NewByteBuffer(rowText), set: charsetOf(ctx)}
 	if !types.IsOkResultSchema(schema) {
 		s.fields = Fields(ctx, schema)
 	}
@@ -138,6 +140,9 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 				return err
 			}
 			s.buffer.Grow(v.Len())
+		}
+		if collation.Narrow(s.set) && (v.IsText() || v.Type() == sqltypes.Enum || v.Type() == sqltypes.Set || v.Type() == sqltypes.TypeJSON) {
+			v = sqltypes.MakeTrusted(v.Type(), []byte(collation.Encoded(s.set, v.ToString())))
 		}
 		s.values = append(s.values, v)
 	}
@@ -221,20 +226,19 @@ const notFixedDecimals = 31
 // Fields describes the columns of a result as MySQL does, for text and prepared statements,
 // on public tables and private answers alike.
 func Fields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
-	results := ctx.GetCharacterSetResults()
+	set := charsetOf(ctx)
 	fields := make([]*querypb.Field, len(schema))
 	for i, c := range schema {
 		f := &querypb.Field{
-			Name:         c.Name,
-			OrgName:      c.Name,
-			Table:        c.Source,
-			OrgTable:     c.Source,
-			Database:     databaseOf(c),
+			Name:         collation.Encoded(set, c.Name),
+			Table:        collation.Encoded(set, c.Source),
+			Database:     collation.Encoded(set, databaseOf(c)),
 			Type:         c.Type.Type(),
-			Charset:      charset(c.Type, results),
-			ColumnLength: c.Type.MaxTextResponseByteLength(ctx),
+			Charset:      charset(c.Type, set),
+			ColumnLength: length(ctx, c.Type, set),
 			Flags:        uint32(columnFlags(c)),
 		}
+		f.OrgName, f.OrgTable = f.Name, f.Table
 		switch {
 		case types.IsDecimal(c.Type):
 			f.Decimals = uint32(c.Type.(sql.DecimalType).Scale())
@@ -254,6 +258,30 @@ func databaseOf(c *sql.Column) string {
 		return sql.InformationSchemaDatabaseName
 	}
 	return strings.TrimSpace(c.DatabaseSource)
+}
+
+// charsetOf is the character set that the client reads, unspecified where it wants texts as they
+// are stored.
+func charsetOf(ctx *sql.Context) sql.CharacterSetID {
+	if s, ok := ctx.Session.(interface{ CharacterSetResults() sql.CharacterSetID }); ok {
+		return s.CharacterSetResults()
+	}
+	return ctx.GetCharacterSetResults()
+}
+
+// length is how many bytes the longest value of a column has for the client.
+func length(ctx *sql.Context, t sql.Type, set sql.CharacterSetID) uint32 {
+	n, by, most := t.MaxTextResponseByteLength(ctx), collation.Of(t).CharacterSet(), uint32(set.MaxLength())
+	switch s, text := t.(sql.StringType); {
+	case set == sql.CharacterSet_Unspecified, set == sql.CharacterSet_binary, n == math.MaxUint32:
+	case t.Type() == sqltypes.Text: // has that of the characters of four bytes
+		return n / 4 * most
+	case text && types.IsTextOnly(t):
+		return uint32(s.Length()) * most
+	case types.IsEnum(t), types.IsSet(t):
+		return n / uint32(by.MaxLength()) * most
+	}
+	return n
 }
 
 // charset is the character set of a column: binary, the one that the client wants results in, or
