@@ -95,3 +95,41 @@ func TestClientsOfOtherCharacterSets(t *testing.T) {
 		t.Errorf("a client of gbk: %v", err)
 	}
 }
+
+// TestMixedCollations: a text of two columns of different collations has one of no strength, by
+// which nothing is compared.
+func TestMixedCollations(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (g VARCHAR(5) COLLATE utf8mb4_general_ci, u VARCHAR(5) COLLATE utf8mb4_unicode_ci, b VARCHAR(5) COLLATE utf8mb4_bin, l VARCHAR(5) COLLATE latin1_swedish_ci, z VARCHAR(5) COLLATE latin1_general_ci, a VARCHAR(5) CHARACTER SET ascii)",
+		"CALL dp_public('c.t')", "INSERT INTO t VALUES ('a', 'A', 'b', 'B', 'c', 'd'), ('A', 'a', 'b', 'B', 'c', 'd')")
+	for q, want := range map[string]string{
+		"SELECT COLLATION(CONCAT(g, u)), COERCIBILITY(CONCAT(g, u)), COLLATION(CONCAT(g, b)), COERCIBILITY(CONCAT(g, b)), COLLATION(CONCAT(g, l)), COLLATION(CONCAT(l, a)), COLLATION(CONCAT(l, z)) FROM t LIMIT 1": "utf8mb4_bin,1,utf8mb4_bin,2,utf8mb4_general_ci,latin1_swedish_ci,latin1_bin",
+		"SELECT COUNT(*) FROM t WHERE CONCAT(g, u) COLLATE utf8mb4_general_ci = 'AA'":                                               "2",
+		"SELECT COUNT(DISTINCT CONCAT(g, u)), COUNT(DISTINCT CONCAT(g, 'x')) FROM t":                                                "2,1",
+		"SELECT CONCAT(g, u) AS x FROM t ORDER BY x":                                                                                "Aa;aA",
+		"SELECT COUNT(*) FROM t WHERE CONCAT(g, u) IS NOT NULL AND g = b OR l = g OR a = l":                                         "0",
+		"SELECT COUNT(*) FROM t WHERE g = u COLLATE utf8mb4_bin AND IF(1, g, u) LIKE '%' COLLATE utf8mb4_bin":                       "0",
+		"SELECT COUNT(*) FROM t WHERE (g, 1) IN (('A' COLLATE utf8mb4_bin, 1)) AND CONCAT(g, u, b COLLATE utf8mb4_unicode_ci) > ''": "1",
+	} {
+		if got := rowsText(root.query(q)); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+	}
+	for q, want := range map[string]string{
+		"g = u":                                   "1267: Illegal mix of collations (utf8mb4_general_ci,IMPLICIT) and (utf8mb4_unicode_ci,IMPLICIT) for operation '='",
+		"CONCAT(g, u) = 'a'":                      "1267: Illegal mix of collations (utf8mb4_bin,NONE) and (utf8mb4_0900_bin,COERCIBLE) for operation '='",
+		"IF(g > '', g, u) >= b":                   "1267: Illegal mix of collations (utf8mb4_bin,NONE) and (utf8mb4_bin,IMPLICIT) for operation '>='",
+		"g BETWEEN u AND 'x'":                     "1270: Illegal mix of collations (utf8mb4_general_ci,IMPLICIT), (utf8mb4_unicode_ci,IMPLICIT), (utf8mb4_0900_bin,COERCIBLE) for operation 'between'",
+		"g IN ('x', u, 'y')":                      "1271: Illegal mix of collations for operation 'in'",
+		"l COLLATE latin1_bin = g":                "1267: Illegal mix of collations (latin1_bin,EXPLICIT) and (utf8mb4_general_ci,IMPLICIT) for operation '='",
+		"CONCAT(l COLLATE latin1_bin, g) IS NULL": "1267: Illegal mix of collations (latin1_bin,EXPLICIT) and (utf8mb4_general_ci,IMPLICIT) for operation 'concat'",
+		"l = z": "1267: Illegal mix of collations (latin1_swedish_ci,IMPLICIT) and (latin1_general_ci,IMPLICIT) for operation '='",
+	} {
+		number, text, _ := strings.Cut(want, ": ")
+		var n uint16
+		fmt.Sscan(number, &n)
+		if e := root.refused(n, "HY000", "SELECT COUNT(*) FROM t WHERE "+q); e.Message != text {
+			t.Errorf("%s: %s", q, e.Message)
+		}
+	}
+}

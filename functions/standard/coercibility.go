@@ -1,6 +1,7 @@
 package standard
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,33 +50,46 @@ func collationOf(ctx *sql.Context, e sql.Expression) (sql.CollationID, byte) {
 	return sql.Collation_binary, 5
 }
 
-// charsets are the character sets that hold those before them.
-var charsets = []sql.CharacterSetID{sql.CharacterSet_ascii, sql.CharacterSet_latin1, sql.CharacterSet_utf8mb3, sql.CharacterSet_utf8mb4}
+// none is how strongly a text has the collation that MySQL makes of two: no text is compared by it.
+const none = 1
 
-// mixed is the collation of texts of two collations; ok is false where MySQL has none for them.
+// mixed is the collation of texts of two collations, by MySQL's DTCollation::aggregate; ok is false
+// where they are no text together.
 func mixed(c sql.CollationID, k byte, d sql.CollationID, l byte) (_ sql.CollationID, how byte, ok bool) {
-	bin := func(c sql.CollationID) bool { return strings.HasSuffix(c.Name(), "_bin") || c == sql.Collation_binary }
-	set := func(c sql.CollationID) int { return slices.Index(charsets, c.CharacterSet()) }
+	bin := func(c sql.CollationID) bool { return strings.HasSuffix(c.Name(), "_bin") }
+	set, other := c.CharacterSet(), d.CharacterSet()
 	switch {
-	case d == sql.Collation_Unspecified:
+	case d == sql.Collation_Unspecified, c != sql.Collation_Unspecified && c == d && k <= l:
 		return c, k, true
-	case c == sql.Collation_Unspecified:
+	case c == sql.Collation_Unspecified, c == d:
 		return d, l, true
-	case k != l && k < l, c == d:
+	case c == sql.Collation_binary && k <= l:
 		return c, k, true
-	case k != l:
+	case c == sql.Collation_binary, d == sql.Collation_binary && l <= k:
 		return d, l, true
-	case set(c) != set(d):
-		if set(c) > set(d) {
-			return c, k, true
-		}
-		return d, l, true
-	case k > 0 && bin(c):
+	case d == sql.Collation_binary:
 		return c, k, true
-	case k > 0 && bin(d):
+	case set != other && (wider(set, other) && k == l || k < l && (inUnicode(set) || other == sql.CharacterSet_ascii || l > 2)):
+		return c, k, true
+	case set != other && (wider(other, set) && k == l || l < k && (inUnicode(other) || set == sql.CharacterSet_ascii || k > 2)):
+		return d, l, true
+	case set != other, k == 0 && l == 0:
+		return sql.Collation_binary, none, false
+	case k < l, k == l && (bin(c) || k > 4):
+		return c, k, true
+	case l < k, bin(d):
 		return d, l, true
 	}
-	return c, k, k >= 4
+	return set.BinaryCollation(), none, true
+}
+
+func inUnicode(c sql.CharacterSetID) bool {
+	return c == sql.CharacterSet_utf8mb4 || c == sql.CharacterSet_utf8mb3
+}
+
+// wider reports whether a character set has all characters of another.
+func wider(c, d sql.CharacterSetID) bool {
+	return c == sql.CharacterSet_utf8mb4 || inUnicode(c) && !inUnicode(d) || d == sql.CharacterSet_ascii
 }
 
 // virtual are databases whose texts go-mysql-server compares by itself.
@@ -84,7 +98,7 @@ var virtual = []string{"information_schema", "mysql", "performance_schema", "sys
 // Collation returns the collation by which values are compared, collation.Bytes where they are by
 // bytes, or not as texts. op names the comparison in errors.
 func Collation(ctx *sql.Context, op string, list ...sql.Expression) (sql.CollationID, error) {
-	c, k, text := sql.CollationID(sql.Collation_Unspecified), byte(0), false
+	c, k, text, fits := sql.CollationID(sql.Collation_Unspecified), byte(0), false, true
 	for _, e := range list {
 		if !e.Resolved() || types.IsDeferredType(e.Type(ctx)) {
 			return collation.Bytes, nil
@@ -101,31 +115,35 @@ func Collation(ctx *sql.Context, op string, list ...sql.Expression) (sql.Collati
 			return collation.Bytes, nil
 		}
 		d, l := collationOf(ctx, e)
-		was, how, ok := c, k, false
-		if c, k, ok = mixed(c, k, d, l); !ok {
-			return c, illegalMix(op, len(list), was, how, d, l)
+		both, ok := k == 0 && l == 0, false
+		if c, k, ok = mixed(c, k, d, l); !ok && both {
+			return c, illegalMix(ctx, op, list)
 		}
+		fits = fits && ok
 	}
-	if !text || collation.ByBytes(c) {
+	switch {
+	case len(list) > 1 && (k == none || !fits && k > 0):
+		return c, illegalMix(ctx, op, list)
+	case !text || collation.ByBytes(c):
 		return collation.Bytes, nil
 	}
 	return c, collation.Check(c)
 }
 
-func illegalMix(op string, operands int, c sql.CollationID, k byte, d sql.CollationID, l byte) error {
-	how := func(k byte) string {
-		switch k {
-		case 0:
-			return "EXPLICIT"
-		case 2:
-			return "IMPLICIT"
-		}
-		return "SYSCONST"
-	}
-	if operands > 2 {
+// illegalMix is the error of texts that have no collation together.
+func illegalMix(ctx *sql.Context, op string, list []sql.Expression) error {
+	if len(list) > 3 {
 		return mysql.NewSQLError(1271, "HY000", "Illegal mix of collations for operation '%s'", op)
 	}
-	return mysql.NewSQLError(1267, "HY000", "Illegal mix of collations (%s,%s) and (%s,%s) for operation '%s'", c.Name(), how(k), d.Name(), how(l), op)
+	var of []string
+	for _, e := range list {
+		c, k := collationOf(ctx, e)
+		of = append(of, fmt.Sprintf("(%s,%s)", c.Name(), []string{"EXPLICIT", "NONE", "IMPLICIT", "SYSCONST", "COERCIBLE", "NUMERIC", "IGNORABLE"}[min(k, 6)]))
+	}
+	if len(of) == 3 {
+		return mysql.NewSQLError(1270, "HY000", "Illegal mix of collations %s for operation '%s'", strings.Join(of, ", "), op)
+	}
+	return mysql.NewSQLError(1267, "HY000", "Illegal mix of collations %s for operation '%s'", strings.Join(of, " and "), op)
 }
 
 // inLatin1 reports whether an expression is a text of latin1, which is kept in UTF-8, and no

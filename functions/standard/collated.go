@@ -127,8 +127,14 @@ func Collated(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.Equals:
 	case *expression.NullSafeEquals:
 		op = "<=>"
-	case *expression.LessThan, *expression.GreaterThan, *expression.LessThanOrEqual, *expression.GreaterThanOrEqual:
+	case *expression.LessThan:
 		op, use = "<", collation.ForSort
+	case *expression.GreaterThan:
+		op, use = ">", collation.ForSort
+	case *expression.LessThanOrEqual:
+		op, use = "<=", collation.ForSort
+	case *expression.GreaterThanOrEqual:
+		op, use = ">=", collation.ForSort
 	case *expression.Between:
 		op, use = "between", collation.ForSort
 	case *expression.InTuple:
@@ -241,6 +247,15 @@ func collatedCount(ctx *sql.Context, e *aggregation.CountDistinct) (sql.Expressi
 func collatedCall(ctx *sql.Context, e sql.FunctionExpression) (sql.Expression, error) {
 	name, args := strings.ToLower(e.FunctionName()), e.Children()
 	use := collation.ForKey
+	var whole sql.Expression = e
+	if b, ok := e.(*boundedCall); ok {
+		whole = b.Expression
+	}
+	if c, ok := whole.(*call); ok && c.f.texts != nil {
+		if by, k := collationOf(ctx, e); by == sql.Collation_binary && k == none {
+			return e, illegalMix(ctx, name, args)
+		}
+	}
 	switch name {
 	case "regexp_like", "regexp_instr", "regexp_substr", "regexp_replace":
 		return collatedPattern(ctx, name, e, args)
