@@ -133,3 +133,33 @@ func TestMixedCollations(t *testing.T) {
 		}
 	}
 }
+
+// TestCollationsOfSelectedColumns: a column of CREATE TABLE AS SELECT has its expression's.
+func TestCollationsOfSelectedColumns(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (id INT, s VARCHAR(5) COLLATE utf8mb4_0900_ai_ci, g VARCHAR(5) COLLATE utf8mb4_general_ci)", "CALL dp_public('c.t')", "INSERT INTO t VALUES (1, 'Mary', 'x'), (2, 'MARY', 'x')")
+	for q, want := range map[string]string{
+		"SELECT CONCAT(s, 'x') AS a, UPPER(g) AS b, CONCAT(s, g) AS c, IF(id, s, '') AS d, s COLLATE utf8mb4_bin AS e, CONVERT(s USING latin1) AS f, 'x' AS h FROM t": "utf8mb4_0900_ai_ci utf8mb4_general_ci utf8mb4_bin utf8mb4_0900_ai_ci utf8mb4_bin latin1_swedish_ci utf8mb4_0900_bin",
+		"SELECT MAX(s) AS m, GROUP_CONCAT(g) FROM t":   "utf8mb4_0900_ai_ci utf8mb4_general_ci",
+		"SELECT id, CONCAT(s, 1) FROM t WHERE s = 'm'": "NULL utf8mb4_0900_ai_ci",
+	} {
+		root.exec("CREATE TABLE u AS " + q)
+		var of []string
+		for _, r := range root.query("SELECT collation_name FROM information_schema.columns WHERE table_schema = 'c' AND table_name = 'u' ORDER BY ordinal_position") {
+			of = append(of, r[0])
+		}
+		if got := strings.Join(of, " "); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+		root.exec("DROP TABLE u")
+	}
+	root.exec("SET NAMES utf8mb4")
+	for _, q := range []string{
+		"SELECT n FROM (SELECT IF(id < 2, 'Mary', 'MARY') AS n FROM t) q GROUP BY n", "SELECT DISTINCT n FROM (SELECT IF(id < 2, 'Mary', 'MARY') AS n FROM t) q",
+		"SELECT n FROM (SELECT 'Mary' AS n UNION SELECT 'MARY') q GROUP BY n", "SELECT DISTINCT s FROM t",
+	} {
+		if got := rowsText(root.query(q)); got != "Mary" {
+			t.Errorf("%s: %s", q, got)
+		}
+	}
+}

@@ -21,10 +21,14 @@ import (
 // collated is the rule that makes comparisons by collations ones by bytes: of conditions, keys of
 // GROUP BY and of windows, and orders. What plans and what evaluates a statement comes behind it.
 func collated(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-	if _, create := n.(*plan.CreateTable); create || survey.SchemaOnly(ctx, n) {
+	create, creates := n.(*plan.CreateTable)
+	if survey.SchemaOnly(ctx, n) || creates && (create.Select() == nil || create.TableOpts != nil) {
 		return n, transform.SameTree, nil
 	}
 	c := &collator{ctx: ctx, types: map[sql.ColumnId]sql.Type{}, queries: map[sql.Node]sql.Node{}, origins: map[sql.ColumnId]sql.Expression{}}
+	if creates {
+		return c.selected(create)
+	}
 	out, err := c.node(n)
 	if err != nil || !c.changed {
 		return n, transform.SameTree, err
@@ -123,6 +127,24 @@ func (c *collator) node(n sql.Node) (sql.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected.
+func (c *collator) selected(n *plan.CreateTable) (sql.Node, transform.TreeIdentity, error) {
+	q, err := c.node(n.Select())
+	schema, columns, changed := n.PkSchema().Schema.Copy(), standard.Collations(c.ctx, q), false
+	for i, column := range schema {
+		if t, ok := column.Type.(sql.TypeWithCollation); ok && types.IsTextOnly(column.Type) && len(columns) == len(schema) && t.Collation() != columns[i] {
+			if by, err := t.WithNewCollation(columns[i]); err == nil {
+				column.Type, changed = by, true
+			}
+		}
+	}
+	if err != nil || !changed {
+		return n, transform.SameTree, err
+	}
+	spec := &plan.TableSpec{Schema: sql.NewPrimaryKeySchema(schema), Collation: n.Collation}
+	return plan.NewCreateTableSelect(n.Db, n.Name(), n.IfNotExists(), n.Temporary(), n.Select(), spec), transform.NewTree, nil
 }
 
 // insertBytes makes bytes of texts of latin1 that are inserted into columns of bytes, and refuses
