@@ -163,14 +163,12 @@ func (s *Session) SetSessionVariable(ctx *sql.Context, name string, value any) e
 	switch {
 	case strings.HasPrefix(lower, "character_set_"):
 		set, err := sql.ParseCharacterSet(fmt.Sprint(value))
-		if value == nil && lower != "character_set_results" {
+		switch {
+		case lower == "character_set_results": // which go-mysql-server writes
+		case value == nil:
 			return sql.ErrInvalidSystemVariableValue.New(name, "NULL")
-		}
-		if value != nil && err == nil {
-			if !collation.SupportedCharset(set) {
-				return collation.Check(set.DefaultCollation())
-			}
-			value = set.Name() // utf8mb3 of utf8
+		case err == nil && !collation.SupportedCharset(set):
+			return collation.Check(set.DefaultCollation())
 		}
 		return s.BaseSession.SetSessionVariable(ctx, name, value)
 	case strings.HasPrefix(lower, "collation_"):
@@ -316,11 +314,11 @@ func (s *Session) CharacterSetResults() sql.CharacterSetID {
 	return s.BaseSession.GetCharacterSetResults()
 }
 
-// GetCharacterSetResults implements sql.Session. go-mysql-server, which fails a statement at the
-// first character that the set does not have, writes UTF-8, and package result what the client
-// reads.
+// GetCharacterSetResults implements sql.Session. Where the client reads a narrow set,
+// go-mysql-server, which fails a statement at the first character that a set does not have, writes
+// UTF-8, and package result what the client reads.
 func (s *Session) GetCharacterSetResults() sql.CharacterSetID {
-	if c := s.CharacterSetResults(); c == sql.CharacterSet_Unspecified || c == sql.CharacterSet_binary {
+	if c := s.CharacterSetResults(); !collation.Narrow(c) {
 		return c
 	}
 	return sql.CharacterSet_utf8mb4

@@ -96,7 +96,7 @@ func (h *Handler) LeaveSession(c *mysql.Conn) {
 func (h *Handler) ComInitDB(c *mysql.Conn, schema string) error {
 	schema, err := decoded(clientSet(c), schema)
 	if err != nil {
-		return h.plain(c, func() error { return err })
+		return h.outward(c, err)
 	}
 	_, t, err := h.begin(context.Background(), c, "USE "+sqltext.Name(schema))
 	if err != nil {
@@ -137,14 +137,19 @@ func (h *Handler) Statistics(c *mysql.Conn) string {
 
 // plain runs a command without rows.
 func (h *Handler) plain(c *mysql.Conn, f func() error) error {
-	return encoded(c, h.Errors.Public(mysqlerr.Guard(f), mysqlerr.Context{Principal: c.User, ID: trace.NewID()}))
+	return h.outward(c, mysqlerr.Guard(f))
+}
+
+// outward is an error before a statement runs as the client gets it.
+func (h *Handler) outward(c *mysql.Conn, err error) error {
+	return encoded(c, h.Errors.Public(err, mysqlerr.Context{Principal: c.User, ID: trace.NewID()}))
 }
 
 // Query implements wire.Handler.
 func (h *Handler) Query(ctx context.Context, c *mysql.Conn, text string, multi bool, send wire.Send) (string, error) {
 	text, rest, err := received(c, text, !multi)
 	if err != nil {
-		return "", h.plain(c, func() error { return err })
+		return "", h.outward(c, err)
 	}
 	return h.run(ctx, c, command{text: text, multi: multi, rest: rest}, send)
 }
@@ -153,7 +158,7 @@ func (h *Handler) Query(ctx context.Context, c *mysql.Conn, text string, multi b
 func (h *Handler) Execute(ctx context.Context, c *mysql.Conn, p wire.Prepared, values map[string]*querypb.BindVariable, send wire.Send) error {
 	bindings, err := expressions(c, values)
 	if err != nil {
-		return h.plain(c, func() error { return err })
+		return h.outward(c, err)
 	}
 	parsed, _ := p.Handle.(sqlparser.Statement)
 	_, err = h.run(ctx, c, command{text: p.Text, prepared: parsed, bindings: bindings}, send)
@@ -167,7 +172,7 @@ func (h *Handler) Forget(*mysql.Conn, wire.Prepared) {}
 func (h *Handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fields []*querypb.Field, err error) {
 	table, err = decoded(clientSet(c), table)
 	if err != nil {
-		return nil, h.plain(c, func() error { return err })
+		return nil, h.outward(c, err)
 	}
 	text := "SELECT * FROM " + sqltext.Name(table) + " LIMIT 0"
 	_, err = h.run(ctx, c, command{text: text}, func(r *sqltypes.Result, _ bool) error {
@@ -180,7 +185,7 @@ func (h *Handler) Fields(ctx context.Context, c *mysql.Conn, table string) (fiel
 // Prepare implements wire.Handler: it binds the statement, and reads and charges nothing.
 func (h *Handler) Prepare(ctx context.Context, c *mysql.Conn, text string) (p wire.Prepared, err error) {
 	if text, _, err = received(c, text, true); err != nil {
-		return p, h.plain(c, func() error { return err })
+		return p, h.outward(c, err)
 	}
 	ctx, t, err := h.begin(ctx, c, text)
 	if err != nil {

@@ -274,8 +274,8 @@ func length(ctx *sql.Context, t sql.Type, set sql.CharacterSetID) uint32 {
 	n, by, most := t.MaxTextResponseByteLength(ctx), collation.Of(t).CharacterSet(), uint32(set.MaxLength())
 	switch s, text := t.(sql.StringType); {
 	case set == sql.CharacterSet_Unspecified, set == sql.CharacterSet_binary, n == math.MaxUint32:
-	case t.Type() == sqltypes.Text: // has that of the characters of four bytes
-		return n / 4 * most
+	case t.Type() == sqltypes.Text:
+		return n / uint32(ctx.GetCharacterSetResults().MaxLength()) * most
 	case text && types.IsTextOnly(t):
 		return uint32(s.Length()) * most
 	case types.IsEnum(t), types.IsSet(t):
