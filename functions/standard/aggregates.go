@@ -3,6 +3,7 @@ package standard
 import (
 	"cmp"
 	"crypto/sha256"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -209,7 +210,8 @@ func (b *exactBuffer) Eval(ctx *sql.Context) (any, error) {
 func (b *exactBuffer) Dispose(ctx *sql.Context) { expression.Dispose(ctx, b.child) }
 
 // A variance or a standard deviation is DOUBLE in MySQL, of whatever it is. go-mysql-server gives
-// them their argument's type, and so rounds the spread of whole numbers to whole numbers.
+// them their argument's type, and so rounds the spread of whole numbers to whole numbers. What it
+// computes by sums of squares is off where numbers are large, too.
 func init() {
 	own := gms.NewRegistry()
 	for _, name := range []string{"std", "stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp"} {
@@ -220,12 +222,52 @@ func init() {
 		wrap(name, func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
 			e, err := f.NewInstance(ctx, args)
 			if a, ok := e.(sql.Aggregation); ok && err == nil {
-				return &summary{a, types.Float64, nil}, nil
+				return &summary{a, types.Float64, func(child sql.Expression) sql.AggregationBuffer {
+					return &spreadBuffer{child: child, name: name}
+				}}, nil
 			}
 			return e, err
 		})
 	}
 }
+
+// spreadBuffer computes a spread by MySQL's recurrence.
+type spreadBuffer struct {
+	child        sql.Expression
+	name         string
+	n, mean, sum float64
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *spreadBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	v, err := operand(ctx, row, b.child)
+	if v == nil || err != nil {
+		return err
+	}
+	b.n++
+	by := doubleOf(ctx, v) - b.mean
+	b.mean += by / b.n
+	b.sum += by * (doubleOf(ctx, v) - b.mean)
+	return nil
+}
+
+// Eval implements sql.AggregationBuffer.
+func (b *spreadBuffer) Eval(*sql.Context) (any, error) {
+	n := b.n
+	if strings.HasSuffix(b.name, "samp") {
+		n--
+	}
+	switch {
+	case n <= 0:
+		return nil, nil
+	case strings.HasPrefix(b.name, "std"):
+		return finite(math.Sqrt(b.sum/n), b.name+"()")
+	}
+	return finite(b.sum/n, b.name+"()")
+}
+
+// Dispose implements sql.Disposable.
+func (b *spreadBuffer) Dispose(ctx *sql.Context) { expression.Dispose(ctx, b.child) }
 
 // Joined is GROUP_CONCAT as MySQL computes it: of all its arguments, with empty texts, and with
 // ORDER BY the position of an argument. args are the arguments of its ORDER BY and its own as they

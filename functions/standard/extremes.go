@@ -20,7 +20,14 @@ func init() {
 				f.texts = extremeText(sign)
 				if f.typeOf = f.texts.typeOf; !hasOther(ctx, args, isNumber) {
 					f.texts, f.typeOf, f.typ = nil, nil, extremeNumber(ctx, args)
-					f.eval = func(_ *sql.Context, a []any) (any, error) { return extremeOf(sign, a), nil }
+					double := f.typ == types.Float64
+					f.eval = func(ctx *sql.Context, a []any) (any, error) {
+						if v := extremeOf(sign, a); !double || v == nil {
+							return v, nil
+						} else {
+							return doubleOf(ctx, v), nil
+						}
+					}
 				}
 			case sign < 0:
 				return gms.NewLeast(ctx, args...)

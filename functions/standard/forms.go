@@ -53,6 +53,9 @@ func digitsOf(ctx *sql.Context, t sql.Type, v any, scale int) (any, error) {
 			sign, by = "-", -by
 		}
 		n, us = by/3600e6*10000+by/60e6%60*100+by/1e6%60, by%1e6
+		if us == 0 { // most often of a TIME without digits, which its type does not tell
+			scale = 0
+		}
 	} else {
 		m, ok := moment(ctx, v)
 		if !ok {

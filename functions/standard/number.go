@@ -214,6 +214,9 @@ func quotient(ctx *sql.Context, x, y *apd.Decimal, scale int32) (any, error) {
 		ctx.Warn(1365, "Division by 0")
 		return nil, nil
 	}
+	if x.IsZero() { // which has no digits behind the point
+		return apd.New(0, 0), nil
+	}
 	out, up := new(apd.Decimal), new(apd.Decimal).Set(x)
 	up.Exponent += scale
 	if _, err := wide.QuoInteger(out, up, y); err != nil {
@@ -251,9 +254,6 @@ func init() {
 			}},
 		function{name: "bin", min: 1, max: 1, typ: types.LongText, doc: "writes a whole number in digits of 0 and 1.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {
-				if s, ok := plainText(a[0]); ok {
-					return strconv.FormatUint(uint64(number(ctx, s)), 2), nil
-				}
 				return strconv.FormatUint(bitsOf(ctx, a[0]), 2), nil
 			}},
 		function{name: "format", min: 2, max: 2, typ: types.LongText, eval: format, doc: "writes a number with commas between its thousands."},

@@ -180,7 +180,7 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 			return v
 		}, nil)
-	case is(func(t sql.Type) bool { return t == types.Float32 }) && is(types.IsDecimal) && !other(types.IsNumber):
+	case is(types.IsFloat) && (is(func(t sql.Type) bool { return t == types.Float32 }) && is(types.IsDecimal) || is(types.IsBit)) && !other(isNumber):
 		return chosenAs(ctx, e, types.Float64, func(v sql.Expression) sql.Expression {
 			return inDouble(ctx, v)
 		}, nil)
@@ -245,6 +245,12 @@ func remainder(ctx *sql.Context, m *expression.Mod) sql.Expression {
 
 // bitsOf are the bits of a number, the nearest whole one.
 func bitsOf(ctx *sql.Context, v any) uint64 {
+	if s, ok := plainText(v); ok {
+		return uint64(number(ctx, s))
+	}
+	if _, double := v.(float64); double {
+		return uint64(nearestInteger(doubleOf(ctx, v)))
+	}
 	if d := decimalOf(v); d != nil {
 		w, _ := nearestWhole(d, !d.Negative).(*apd.Decimal)
 		if n, err := w.Int64(); err == nil {
@@ -265,7 +271,8 @@ func nearestInteger(x float64) int64 {
 
 // bits is an operator on the bits of two numbers; nil of others.
 func bits(ctx *sql.Context, b *expression.BitOp) sql.Expression {
-	if !isNumber(b.LeftChild.Type(ctx)) || !isNumber(b.RightChild.Type(ctx)) {
+	takes := func(e sql.Expression) bool { t := e.Type(ctx); return isNumber(t) || types.IsTextOnly(t) }
+	if !takes(b.LeftChild) || !takes(b.RightChild) {
 		return nil
 	}
 	return &retyped{shadow: shadow{b}, typ: types.Uint64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {

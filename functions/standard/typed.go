@@ -3,6 +3,7 @@ package standard
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,16 +28,20 @@ func Untyped(e sql.Expression) sql.Expression {
 	return e
 }
 
-// compares reports whether an expression compares its operands, by all of their digits, or reads
-// them so.
-func compares(e sql.Expression) bool {
+// readsExactly reports whether an expression reads its operands by all of their digits: as DOUBLEs,
+// or because it compares them.
+func readsExactly(ctx *sql.Context, e sql.Expression) (reads, compares bool) {
 	switch e.(type) {
 	case *expression.Equals, *expression.NullSafeEquals, *expression.LessThan, *expression.LessThanOrEqual, *expression.GreaterThan,
 		*expression.GreaterThanOrEqual, *expression.Between, *expression.InTuple:
-		return true
+		return true, true
+	case *expression.Mod:
+		return slices.ContainsFunc(e.Children(), func(c sql.Expression) bool { return c.Resolved() && types.IsFloat(c.Type(ctx)) }), false
+	case *expression.Arithmetic, *expression.Div, *expression.Convert, *gms.If, *gms.IfNull, *gms.Coalesce, *expression.Case:
+		return e.Resolved() && types.IsFloat(e.Type(ctx)), false
 	}
 	f, ok := e.(sql.FunctionExpression)
-	return ok && real[strings.ToLower(f.FunctionName())]
+	return ok && real[strings.ToLower(f.FunctionName())], false
 }
 
 // real are the functions of DOUBLEs, which read numbers by all of their digits, too.
@@ -75,7 +80,7 @@ func years(ctx *sql.Context, operands []sql.Expression) (any bool) {
 	column := false
 	for _, o := range list {
 		f, ok := o.(*expression.GetField)
-		if column = column || ok && types.IsYear(f.Type(ctx)); !ok && !isLiteral(o) {
+		if column = column || ok && f.Table() != "" && types.IsYear(f.Type(ctx)); !ok && !isLiteral(o) {
 			return false
 		}
 	}
@@ -85,6 +90,12 @@ func years(ctx *sql.Context, operands []sql.Expression) (any bool) {
 			continue
 		}
 		s, isText := plainText(l.Value())
+		if types.IsTime(l.Type(ctx)) && len(operands) == 2 { // of which the column would hold the year
+			if m, ok := moment(ctx, l.Value()); ok {
+				list[i], any = expression.NewLiteral(int64(m.Year()), types.Int64), true
+			}
+			continue
+		}
 		n, number := integer(ctx, l.Value())
 		if d := decimalOf(l.Value()); !number || n < 0 || n > 99 || n == 0 && !isText || isText && len(s) > 2 || d == nil || d.Exponent < 0 {
 			continue
@@ -197,6 +208,9 @@ func (t *typed) unrounded(ctx *sql.Context, row sql.Row) (any, error) {
 
 // operand is the value of an operand: nil, a *apd.Decimal of an exact number, or what it is.
 func operand(ctx *sql.Context, row sql.Row, e sql.Expression) (v any, err error) {
+	if s, ok := e.(*spelledSo); ok {
+		e = s.Expression
+	}
 	if t, ok := e.(*typed); ok {
 		v, err = t.unrounded(ctx, row)
 	} else if v, err = e.Eval(ctx, row); err == nil {

@@ -189,7 +189,7 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 	if err != nil {
 		return e, transform.SameTree, err
 	}
-	if compares(e) && (unrounded(children) || t.wrap && t.read != nil && years(t.ctx, children)) {
+	if reads, compares := readsExactly(t.ctx, e); reads && unrounded(children) || compares && t.wrap && t.read != nil && years(t.ctx, children) {
 		same = transform.NewTree
 	}
 	if !same {

@@ -29,6 +29,8 @@ func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) 
 		if x == nil || y == nil {
 			continue
 		}
+		l, x = t.unroundedBelow(l, x, y.Type(t.ctx))
+		r, y = t.unroundedBelow(r, y, x.Type(t.ctx))
 		a, b := t.unitedCast(x, y)
 		if a == nil {
 			continue
@@ -79,6 +81,35 @@ func (t *typer) onTop(l, r *plan.Project) (a, b *plan.Project) {
 		return plan.NewProject(t.ctx, list, p)
 	}
 	return top(l, ls), top(r, rs)
+}
+
+// unroundedBelow makes a column of a side, which is a DECIMAL that is computed, a text or a DOUBLE as
+// those of the other side are: MySQL rounds it to the scale of no other column than a DECIMAL.
+func (t *typer) unroundedBelow(p *plan.Project, f *expression.GetField, other sql.Type) (*plan.Project, *expression.GetField) {
+	below, ok := p.Child.(*plan.Project)
+	if !ok || !t.wrap || other == types.Null || isNumber(other) && !types.IsFloat(other) {
+		return p, f
+	}
+	for i, e := range below.Projections {
+		a, ok := e.(*expression.Alias)
+		if !ok || a.Id() != f.Id() {
+			continue
+		}
+		value := []sql.Expression{a.Child}
+		if !unrounded(value) {
+			break
+		}
+		x := inDouble(t.ctx, value[0])
+		if !types.IsFloat(other) {
+			x = as(t.ctx, "words", value[0], types.LongText, func(_ *sql.Context, v any) (any, error) { return decimalOf(v).Text('f'), nil })
+		}
+		list := slices.Clone(below.Projections)
+		list[i] = expression.NewAlias(t.ctx, a.Name(), x).WithId(a.Id()).(sql.Expression)
+		t.note(a.Id(), x.Type(t.ctx))
+		f = expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), x.Type(t.ctx), f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx)).WithId(f.Id()).(*expression.GetField)
+		return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), f
+	}
+	return p, f
 }
 
 // merged returns a column of one side of a UNION of different types, without the cast that the
@@ -159,6 +190,9 @@ func (t *typer) unitedCast(x, y *expression.GetField) (a, b sql.Expression) {
 			return nil, nil
 		}
 		if !m.Decimal && !n.Decimal && m.Unsigned == n.Unsigned && !either(types.IsBit) {
+			if to = "unsigned"; m.Unsigned && (p == types.Uint64 || q == types.Uint64) {
+				break
+			}
 			return nil, nil
 		}
 		scale = max(m.Scale, n.Scale)

@@ -62,7 +62,7 @@ func (l *lowerer) notBelowZero(op string, z Expr, left, right sql.Expression) Ex
 // unroundedArithmetic computes of operands before they were rounded, as MySQL does, and rounds the
 // result to the scale that follows from their types.
 func (l *lowerer) unroundedArithmetic(op string, x, y Expr) Expr {
-	a, b := l.unrounded(x), l.unrounded(y)
+	a, b := x.Unrounded(), y.Unrounded()
 	same := a.SQL == x.SQL && b.SQL == y.SQL
 	if same || op == "DIV" || x.Type.Kind == Double || y.Type.Kind == Double {
 		z := l.arithmetic(op, a, b)
@@ -221,7 +221,7 @@ func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 		return y, nil
 	case Decimal:
 		y := decimal("(- "+x.SQL+")", x.Type.Precision, x.Type.Scale, x.Nullable)
-		if z := l.unrounded(x); z.SQL != x.SQL {
+		if z := x.Unrounded(); z.SQL != x.SQL {
 			z.SQL = "(- " + z.SQL + ")"
 			y.more = more{y.SQL, func() Expr { return z }}
 		}

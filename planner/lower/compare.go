@@ -72,7 +72,7 @@ func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
 // MySQL converts whole numbers to the type of a column that they are compared with. x is e.
 func (l *lowerer) inYears(column, e sql.Expression, x Expr) Expr {
 	f, ok := standard.Untyped(column).(*expression.GetField)
-	if !ok || !types.IsYear(f.Type(l.ctx)) || x.Type.Kind != Int && x.Type.Kind != UInt || len(tree.Fields(l.ctx, e)) > 0 {
+	if !ok || f.Table() == "" || !types.IsYear(f.Type(l.ctx)) || x.Type.Kind != Int && x.Type.Kind != UInt || len(tree.Fields(l.ctx, e)) > 0 {
 		return x
 	}
 	v, err := e.Eval(l.ctx, nil)

@@ -161,7 +161,7 @@ func (l *lowerer) toDouble(x Expr) Expr {
 		x = l.toNumber(x)
 	case Decimal:
 		if l.raises() {
-			x = l.unrounded(x)
+			x = x.Unrounded()
 		}
 	}
 	return of(Double, "CAST("+x.SQL+" AS DOUBLE)", x)
@@ -412,7 +412,7 @@ func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
 		})), nil
 	}
 	if t.Kind == Decimal {
-		x = l.unrounded(x)
+		x = x.Unrounded()
 	}
 	from := x
 	x, _ = l.convert(x, t)

@@ -54,13 +54,13 @@ type more struct {
 	of   func() Expr
 }
 
-// unrounded is a number with the digits that MySQL computes with: those of a quotient fill words of
+// Unrounded is a number with the digits that MySQL computes with: those of a quotient fill words of
 // nine, while its type shows four more than those of the dividend.
-func (l *lowerer) unrounded(x Expr) Expr {
-	if x.more.of == nil || x.SQL != x.more.text {
-		return x
+func (e Expr) Unrounded() Expr {
+	if e.more.of == nil || e.SQL != e.more.text {
+		return e
 	}
-	return x.more.of()
+	return e.more.of()
 }
 
 // quotient is x / y cut to the digits that MySQL computes it with, in 128 bits where both have 38

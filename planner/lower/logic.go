@@ -32,7 +32,7 @@ func (l *lowerer) isTruth(x Expr) Expr {
 	case String:
 		x = l.toDouble(x)
 	}
-	x = l.tight(l.unrounded(x))
+	x = l.tight(x.Unrounded())
 	return boolean("("+x.SQL+" <> 0)", x)
 }
 

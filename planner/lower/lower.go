@@ -116,6 +116,13 @@ func (l *lowerer) finish(x Expr, err error) (Expr, error) {
 		})
 	}
 	out := Expr{SQL: bind(x.SQL), Type: x.Type, Nullable: x.Nullable, read: x.read}
+	if exact := x.more; exact.of != nil && x.SQL == exact.text {
+		out.more = more{out.SQL, func() Expr {
+			y := exact.of()
+			y.SQL = bind(y.SQL)
+			return y
+		}}
+	}
 	if w, ok := x.Word(); ok {
 		out.word = oneWord{out.SQL, bind(w)}
 	}

@@ -15,7 +15,13 @@ var numericFunctions = []entry{
 		x := l.toNumber(c.args[0])
 		switch x.Type.Kind {
 		case Int:
-			return maybe(Int, l.let(x.SQL, func(r string) string { return "(CASE WHEN " + r + " > " + minInt + " THEN abs(" + r + ") END)" })), nil
+			return maybe(Int, l.let(x.SQL, func(r string) string {
+				beyond := ""
+				if l.raises() {
+					beyond = " WHEN " + r + " IS NOT NULL THEN error('a BIGINT value is out of range')"
+				}
+				return "(CASE WHEN " + r + " > " + minInt + " THEN abs(" + r + ")" + beyond + " END)"
+			})), nil
 		case UInt:
 			return x, nil
 		}
@@ -168,7 +174,7 @@ func (l *lowerer) digits(c *call, cut bool) (Expr, error) {
 		}
 		d = max(min(n, maxScale), -maxPrecision)
 	}
-	x := l.unrounded(l.toNumber(c.args[0]))
+	x := l.toNumber(c.args[0]).Unrounded()
 	switch x.Type.Kind {
 	case Double:
 		return l.roundDouble(x, int(d), cut), nil

@@ -170,6 +170,9 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		t := lower.Type{Kind: lower.Double}
 		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
 		switch w, ok := x.Word(); {
+		case x.Unrounded().SQL != x.SQL: // what is rounded is the sum
+			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
+			text = fmt.Sprintf("CAST(sum(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale)
 		case x.Type.Kind == lower.Int:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38}
 			text = "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))"
@@ -189,13 +192,13 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		if f := spread[plainName(nameOf(a))]; f != "" && number {
 			// Of one value the store knows no sample variance either. Squares beyond DOUBLE are an
 			// error of its own there, or an infinity.
-			text := f + "(CAST(" + x.SQL + " AS DOUBLE))"
+			text := f + "(CAST(" + x.Unrounded().SQL + " AS DOUBLE))"
 			text = "CASE WHEN isinf(" + text + ") THEN error('a DOUBLE value is out of range') ELSE " + text + " END"
 			return lower.Expr{SQL: text, Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	case *aggregation.Avg:
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
-			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.SQL, t.Scale), Type: t, Nullable: true}, nil
+			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale), Type: t, Nullable: true}, nil
 		}
 		if number && x.Type.Kind != lower.Decimal { // of which the store computes in floating point
 			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil

@@ -277,6 +277,72 @@ func Float(v any) (float64, bool) {
 	return 0, false
 }
 
+// WithoutUnused makes NULL of what derived tables compute and nothing reads, as MySQL does not
+// evaluate it. DISTINCT, an order or a limit of a derived table keeps all of its columns.
+func WithoutUnused(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	var read sql.ColSet
+	places := map[sql.Node]map[int]bool{} // of columns that are read, by a derived table's query
+	listed := map[sql.Node]bool{}         // derived tables above which a node lists the columns
+	var list func(n sql.Node)
+	list = func(n sql.Node) {
+		for _, c := range n.Children() {
+			switch c.(type) {
+			case *plan.SubqueryAlias:
+				listed[c] = true
+			case *plan.Filter, *plan.JoinNode, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Having:
+				list(c)
+			}
+		}
+	}
+	Inspect(ctx, n, nil, func(e sql.Expression) {
+		if f, ok := e.(*expression.GetField); ok {
+			read.Add(f.Id())
+		}
+	})
+	Inspect(ctx, n, func(n sql.Node) {
+		switch n.(type) {
+		case *plan.Project, *plan.GroupBy, *plan.Window:
+			list(n)
+		}
+	}, nil)
+	Inspect(ctx, n, func(n sql.Node) {
+		p, ok := n.(*plan.SubqueryAlias)
+		if !ok {
+			return
+		}
+		if places[p.Child] == nil {
+			places[p.Child] = map[int]bool{}
+		}
+		for i, id := range ColumnIDs(p, len(p.Schema(ctx))) {
+			places[p.Child][i] = places[p.Child][i] || !listed[p] || read.Contains(id)
+		}
+	}, nil)
+	n, _, err := transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		a, ok := n.(*plan.SubqueryAlias)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		p, ok := a.Child.(*plan.Project)
+		if !ok {
+			return n, transform.SameTree, nil
+		}
+		list, same := slices.Clone(p.Projections), transform.SameTree
+		for i, e := range list {
+			x, ok := e.(*expression.Alias)
+			if used, known := places[p][i]; !ok || used || !known || read.Contains(x.Id()) {
+				continue
+			}
+			list[i] = expression.NewAlias(ctx, x.Name(), expression.NewLiteral(nil, x.Type(ctx))).WithId(x.Id()).(sql.Expression)
+			same = transform.NewTree
+		}
+		if same {
+			return n, same, nil
+		}
+		return a.WithChild(plan.NewProject(ctx, list, p.Child)), same, nil
+	})
+	return n, err
+}
+
 // ColumnIDs lists the ids of a relation's columns in the order of its schema; nil when their number
 // is not count.
 func ColumnIDs(n interface{ Columns() sql.ColSet }, count int) []sql.ColumnId {

@@ -204,9 +204,15 @@ var noFraction = []byte(".000000")
 
 // mysqlTimes leaves a fraction that is zero out of the times of a row: of TIMEs, and of dates with
 // a time that are no columns of tables. MySQL knows of FROM_UNIXTIME(0) or a TIME that it has no
-// fraction, and go-mysql-server gives them all six digits.
+// fraction, and go-mysql-server gives them all six digits. It gives years all four, too.
 func mysqlTimes(fields []*querypb.Field, row []sqltypes.Value) {
 	for i, f := range fields {
+		switch f.Type {
+		case querypb.Type_DATE, querypb.Type_DATETIME, querypb.Type_TIMESTAMP:
+			if at := bytes.IndexByte(row[i].Raw(), '-'); at > 0 && at < 4 {
+				row[i] = sqltypes.MakeTrusted(f.Type, append([]byte("000")[:4-at], row[i].Raw()...))
+			}
+		}
 		switch {
 		case f.Type == querypb.Type_TIME:
 		case f.Type == querypb.Type_DATETIME && f.Table == "":
