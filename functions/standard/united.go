@@ -22,8 +22,10 @@ func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) 
 	if !isL || !isR || len(l.Projections) != len(r.Projections) {
 		return u, transform.SameTree, nil
 	}
-	l, r = t.onTop(l, r)
-	same, sides := transform.SameTree, [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
+	a, b := t.withDays(l), t.withDays(r)
+	same := transform.TreeIdentity(a == l && b == r)
+	l, r = t.onTop(a, b)
+	sides := [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
 	for i := range l.Projections {
 		x, y := merged(l.Projections[i]), merged(r.Projections[i])
 		if x == nil || y == nil {
@@ -55,6 +57,25 @@ func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) 
 	return out, transform.NewTree, err
 }
 
+// withDays makes constants of a date or time, which are texts to the binder, what columns
+// have.
+func (t *typer) withDays(p *plan.Project) *plan.Project {
+	list, any := slices.Clone(p.Projections), false
+	for i, e := range list {
+		if a, ok := e.(*expression.Alias); ok && t.wrap {
+			if l, ok := a.Child.(*expression.Literal); ok && types.IsTime(l.Type(t.ctx)) {
+				if _, text := plainText(l.Value()); text {
+					list[i], any = expression.NewAlias(t.ctx, a.Name(), cast(t.ctx, l, l.Type(t.ctx), 6)).WithId(a.Id()).(sql.Expression), true
+				}
+			}
+		}
+	}
+	if !any {
+		return p
+	}
+	return plan.NewProject(t.ctx, list, p.Child)
+}
+
 // onTop puts projections on top of both sides, as the binder does, where columns have different
 // types now that had one to the binder.
 func (t *typer) onTop(l, r *plan.Project) (a, b *plan.Project) {
@@ -83,7 +104,7 @@ func (t *typer) onTop(l, r *plan.Project) (a, b *plan.Project) {
 	return top(l, ls), top(r, rs)
 }
 
-// unroundedBelow makes a column of a side, which is a DECIMAL that is computed, a text or a DOUBLE as
+// unroundedBelow makes a computed DECIMAL of a side a text or a DOUBLE, as
 // those of the other side are: MySQL rounds it to the scale of no other column than a DECIMAL.
 func (t *typer) unroundedBelow(p *plan.Project, f *expression.GetField, other sql.Type) (*plan.Project, *expression.GetField) {
 	below, ok := p.Child.(*plan.Project)
