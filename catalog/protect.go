@@ -39,14 +39,14 @@ func (c *Catalog) protectUnit(schema Schema, name, unit, entity string, p Period
 			With("Rename the column, then protect the table.")
 	}
 	return c.change(func(s *Snapshot) (bool, error) {
-		return c.protect(s, name, u, entity)
+		return c.protect(schema, s, name, u, entity)
 	})
 }
 
 // protect sets the unit and the entity of a table and binds its name to an account.
-func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool, error) {
+func (c *Catalog) protect(schema Schema, s *Snapshot, name string, u Unit, entity string) (bool, error) {
 	t := s.Table(name)
-	if err := s.sameTexts(name, u, entity); err != nil {
+	if err := s.sameTexts(schema, name, u, entity); err != nil {
 		return false, err
 	}
 	if t.State == Protected && t.Entity != entity && !t.Unit.equal(u) {
@@ -140,11 +140,17 @@ func (c *Catalog) Public(schema Schema, table string) error {
 
 // sameTexts refuses a unit column whose collation is not that of the entity's other tables: two
 // spellings would be one person in one table and two persons in another, and a neighbour by one
-// table would not be one by the other.
-func (s *Snapshot) sameTexts(name string, u Unit, entity string) error {
+// table would not be one by the other. Numbers and dates are no texts: of those that a collation
+// calls equal, one at most is how a number is written.
+func (s *Snapshot) sameTexts(schema Schema, name string, u Unit, entity string) error {
+	texts := func(table, column string) bool {
+		t := schema.ColumnType(table, column)
+		return t == "" || strings.HasPrefix(strings.ToUpper(t), "VARCHAR")
+	}
 	for _, t := range s.All() {
 		for _, o := range t.Owners() {
-			if t.Name != name && o.Entity == entity && o.Unit.Column != "" && u.Column != "" && o.Unit.Collation != u.Collation {
+			if t.Name != name && o.Entity == entity && o.Unit.Column != "" && u.Column != "" && o.Unit.Collation != u.Collation &&
+				texts(t.Name, o.Unit.Column) && texts(name, u.Column) {
 				return refuse.New(refuse.Policy, "The column %s of %s names the persons of the entity %s %s, and the column %s of %s would name them %s.",
 					o.Unit.Column, t.Name, entity, by(o.Unit.Collation), u.Column, name, by(u.Collation)).
 					With("Give both columns one collation: ALTER TABLE %s MODIFY %s … COLLATE %s. Or name another entity.", name, u.Column, cmp.Or(o.Unit.Collation, "utf8mb4_0900_bin"))

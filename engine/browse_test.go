@@ -78,7 +78,7 @@ func TestTheCatalogueIsTrue(t *testing.T) {
 		{"SHOW TABLES LIKE 'P%'", "[[people] [products]]"},
 		{`SHOW TABLES LIKE 'p\_%'`, "[]"},
 		{"DESCRIBE people v", "[[v vector(3) YES  NULL ]]"},
-		{"SHOW FULL COLUMNS FROM products", "[[id int NULL NO PRI NULL  select ] [title varchar(60) utf8mb4_0900_bin NO UNI x  select ] [price double NULL YES  NULL  select in €] " +
+		{"SHOW FULL COLUMNS FROM products", "[[id int NULL NO PRI NULL  select ] [title varchar(60) utf8mb4_0900_ai_ci NO UNI x  select ] [price double NULL YES  NULL  select in €] " +
 			"[made datetime(3) NULL YES  NULL  select ] [n int unsigned NULL YES  NULL  select ]]"},
 		{"SHOW COLUMNS FROM auto", "[[id bigint NO PRI NULL auto_increment] [e enum('a','b') YES  NULL ] [j json YES  NULL ] [t timestamp YES  CURRENT_TIMESTAMP DEFAULT_GENERATED] [b blob YES  NULL ]]"},
 		{"SHOW COLUMNS FROM odd", "[[a`b int YES MUL NULL ] [c d int YES  NULL ]]"},

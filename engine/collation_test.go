@@ -65,7 +65,7 @@ func TestCollationsAreShown(t *testing.T) {
 
 // TestConnectionsHaveACollation: it is that of literals, which a column's outweighs.
 func TestConnectionsHaveACollation(t *testing.T) {
-	root := start(t, "").root()
+	root := start(t, "", byBytes).root()
 	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (s VARCHAR(5))", "CALL dp_public('c.t')", "INSERT INTO t VALUES ('a'), ('A')")
 	for _, q := range []string{"SET NAMES utf8mb4 COLLATE utf8mb4_unicode_ci", "SET NAMES 'utf8mb4' COLLATE 'utf8mb4_unicode_ci'", "SET collation_connection = utf8mb4_unicode_ci"} {
 		root.exec("SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin")
@@ -83,7 +83,7 @@ func TestConnectionsHaveACollation(t *testing.T) {
 
 // TestCollationOfTheServer: what is created without a collation has that of the server.
 func TestCollationOfTheServer(t *testing.T) {
-	root := start(t, "", func(c *Config) { c.CollationServer = "utf8mb4_0900_ai_ci" }).root()
+	root := start(t, "").root()
 	root.exec("CREATE DATABASE c", "CREATE TABLE c.t (s VARCHAR(9))", "CALL dp_public('c.t')", "INSERT INTO c.t VALUES ('Mary')", "CREATE DATABASE d COLLATE utf8mb4_0900_bin")
 	if got := fmt.Sprint(root.query("SELECT @@collation_server, 'a' = 'A', s = 'MÁRY', default_collation_name FROM c.t, information_schema.schemata WHERE schema_name IN ('c', 'd') ORDER BY schema_name")); got != "[[utf8mb4_0900_ai_ci 1 1 utf8mb4_0900_ai_ci] [utf8mb4_0900_ai_ci 1 1 utf8mb4_0900_bin]]" {
 		t.Errorf("got %s", got)

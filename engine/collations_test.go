@@ -136,7 +136,7 @@ func TestBytesOfLatin1(t *testing.T) {
 	if got := fmt.Sprint(root.query("SELECT u, CONVERT(CONVERT(u USING latin1) USING utf8mb4), CONVERT(u USING ascii), NULLIF(s, 'NEE'), HEX(CONVERT('é' USING latin1)), LENGTH(CONVERT('é' USING latin1)) FROM l WHERE u <> CONVERT(CONVERT(u USING latin1) USING utf8mb4)")); got != "[[nąe n?e n?e NULL E9 1]]" {
 		t.Errorf("got %s", got)
 	}
-	if got := fmt.Sprint(root.query("SELECT REGEXP_INSTR(s, 'É', 1), REGEXP_SUBSTR(s, 'E+'), REGEXP_REPLACE(s, 'E', 'x'), REGEXP_REPLACE(s, 'E', 'x', 1, 1, 'c'), s REGEXP 'N', REGEXP_SUBSTR(u, 'E+') FROM l LIMIT 1")); got != "[[2 e néx née 1 NULL]]" {
+	if got := fmt.Sprint(root.query("SELECT REGEXP_INSTR(s, 'É', 1), REGEXP_SUBSTR(s, 'E+'), REGEXP_REPLACE(s, 'E', 'x'), REGEXP_REPLACE(s, 'E', 'x', 1, 1, 'c'), s REGEXP 'N', REGEXP_SUBSTR(u COLLATE utf8mb4_bin, 'E+') FROM l LIMIT 1")); got != "[[2 e néx née 1 NULL]]" {
 		t.Errorf("got %s", got)
 	}
 	root.refusedFor(map[string]string{"SELECT ORD(s) FROM l": "CONVERT(x USING utf8mb4)"})
@@ -173,11 +173,13 @@ func TestCollatedKeysOfProtectedRows(t *testing.T) {
 		"SELECT " + by + ", COUNT(*) FROM p GROUP BY 1 ORDER BY " + by,
 		"SELECT DISTINCT " + by + " FROM p",
 		"SELECT n, COUNT(*) FROM (SELECT " + by + " AS n FROM p) q GROUP BY n HAVING n > 'A'",
-		"SELECT n, COUNT(*) FROM (SELECT " + by + " AS n FROM p) q WHERE n IN ('MARY', 'Bób') GROUP BY n",
 	} {
 		if got := fmt.Sprint(labels(q)); got != "[bob mary]" {
 			t.Errorf("%s: labels %s", q, got)
 		}
+	}
+	if got := fmt.Sprint(labels("SELECT n, COUNT(*) FROM (SELECT " + by + " AS n FROM p) q WHERE n IN ('MARY', 'Bób', 'mary') GROUP BY n")); got != "[Bób MARY]" {
+		t.Errorf("keys that a condition lists: labels %s", got)
 	}
 	ana.exec("SET NAMES utf8mb4 COLLATE utf8mb4_0900_ai_ci")
 	for q, want := range map[string]string{
@@ -227,11 +229,11 @@ func TestCollatedKeysOfProtectedRows(t *testing.T) {
 		t.Errorf("the view does not answer: %s", plan)
 	}
 	for q, want := range map[string]float64{
-		"SELECT COUNT(*) FROM p WHERE " + by + " = 'mary'":       3000,
-		"SELECT COUNT(*) FROM p WHERE " + by + " LIKE '_Ó%'":     3000,
-		"SELECT COUNT(*) FROM p WHERE " + by + " < 'Mary'":       3000,
-		"SELECT COUNT(*) FROM p WHERE name = 'Mary'":             1000,
-		"SELECT COUNT(*) FROM p WHERE " + by + " REGEXP '^mary'": 2000,
+		"SELECT COUNT(*) FROM p WHERE " + by + " = 'mary'":                    3000,
+		"SELECT COUNT(*) FROM p WHERE " + by + " LIKE '_Ó%'":                  3000,
+		"SELECT COUNT(*) FROM p WHERE " + by + " < 'Mary'":                    3000,
+		"SELECT COUNT(*) FROM p WHERE name COLLATE utf8mb4_0900_bin = 'Mary'": 1000,
+		"SELECT COUNT(*) FROM p WHERE " + by + " REGEXP '^mary'":              2000,
 	} {
 		var got float64
 		if _, err := fmt.Sscan(ana.value(q), &got); err != nil || got < want-200 || got > want+200 {

@@ -87,7 +87,7 @@ type Config struct {
 	ReplayMemory int64
 
 	// CollationServer is the collation of databases that are created without one, and of constants,
-	// by default utf8mb4_0900_bin, by bytes. SET collation_server changes it for a session.
+	// by default utf8mb4_0900_ai_ci, as in MySQL 8. SET collation_server changes it for a session.
 	// Databases that are there keep theirs.
 	CollationServer string
 
@@ -151,7 +151,7 @@ func DefaultConfig(dataDir string) Config {
 		ConnectionMemory: 256,
 		SessionsMemory:   384,
 		ReplayMemory:     64,
-		CollationServer:  "utf8mb4_0900_bin",
+		CollationServer:  "utf8mb4_0900_ai_ci",
 		MaxConnections:   256,
 		StatementTime:    10 * time.Minute,
 		AuthTimeout:      10 * time.Second,

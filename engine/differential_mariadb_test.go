@@ -24,6 +24,9 @@ func mariadb(t *testing.T) *client {
 }
 
 // mariadbWith is mariadb with options. It returns the server's process, too.
+// byBytes has a server compare texts as the one that mariadb starts.
+func byBytes(c *Config) { c.CollationServer = "utf8mb4_0900_bin" }
+
 func mariadbWith(t *testing.T, options ...string) (*client, *os.Process) {
 	t.Helper()
 	install := testenv.Program(t, "mariadb-install-db")

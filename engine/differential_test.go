@@ -61,7 +61,7 @@ func (c *client) answer(query string) (answer, error) {
 // asked by a DBA with raw access. What is refused says what to write instead.
 func TestDifferences(t *testing.T) {
 	reference := mariadb(t)
-	public, private := startWith(t, "", silence).root(), startWith(t, "", silence)
+	public, private := startWith(t, "", silence, byBytes).root(), startWith(t, "", silence, byBytes)
 	root := private.root()
 	for _, c := range []*client{reference, public, root} {
 		c.exec("CREATE DATABASE shop", "USE shop", "SET time_zone = '+00:00'")

@@ -57,7 +57,7 @@ func numberIn(t *testing.T, text string) float64 {
 // TestViewIsAPublicTableOfOneCharge makes a view, and reads it as an analyst: rows for all cells,
 // which add up, near the exact numbers, for one charge that names it.
 func TestViewIsAPublicTableOfOneCharge(t *testing.T) {
-	i := startWith(t, "", seeded(t, "view", 1))
+	i := startWith(t, "", seeded(t, "a view", 1))
 	root := i.root()
 	viewShop(root, viewOrders(rand.New(stattest.Source(t, "orders")), 3000), `CALL dp_set_domain('shop.orders', 'amount', '{"min":0,"max":100}')`)
 	made := root.query(salesView)

@@ -456,7 +456,7 @@ const soundNulls = "SET SESSION optimizer_switch = 'materialization=off'"
 
 // TestFuzzPublic compares random statements on public rows with MariaDB.
 func TestFuzzPublic(t *testing.T) {
-	i := startWith(t, "", silence)
+	i := startWith(t, "", silence, byBytes)
 	i.defects = true // go-mysql-server panics over some expressions
 	root, peer := i.root(), mariadb(t)
 	socket := peer.value("SELECT @@socket")
@@ -496,7 +496,7 @@ SELECT ROUND(o.d2) AS k0, COUNT(*) AS n FROM o WHERE o.d2 IS NOT NULL GROUP BY k
 // TestFuzzPrivate compares random statements on protected rows, without noise, with MariaDB's on
 // the same rows.
 func TestFuzzPrivate(t *testing.T) {
-	i := startWith(t, "", silence)
+	i := startWith(t, "", silence, byBytes)
 	i.defects = true
 	root, peer := i.root(), mariadb(t)
 	peer.exec("CREATE DATABASE f", "USE f", mysqlMode)

@@ -8,7 +8,7 @@ import (
 // TestAggregatesThatDifferInCase: the binder takes aggregates for one whose texts differ only in
 // the case of letters.
 func TestAggregatesThatDifferInCase(t *testing.T) {
-	i := start(t, "")
+	i := start(t, "", byBytes)
 	root := i.root()
 	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (g VARCHAR(5), x INT)", "INSERT INTO d.t VALUES ('A', 1), ('a', 10), ('a', 100)", "CALL dp_public('d.t')")
 	for query, want := range map[string]string{

@@ -55,7 +55,6 @@ SELECT MOD(65536 / si, POW(0.001, 2)), COALESCE(x, i / si), COALESCE(bt, EXP(10)
 SELECT c, VAR_SAMP(65536 / si) FROM t2 GROUP BY c
 SELECT SUM(i / si), AVG(i / si), SUM(1 / id) FROM t1
 SELECT b, AVG(GREATEST(d2, f)) FROM t1 GROUP BY b
-SELECT v.z FROM (SELECT 3 AS z, mi * y AS w, id FROM t1) v LEFT JOIN t1 ON v.id = t1.id WHERE v.id > 3
 SELECT v.* FROM (SELECT id AS z, id + 2 AS w FROM t1) v
 SELECT z FROM (SELECT * FROM (SELECT id AS z, id + 2 AS w FROM t1) u) v
 SELECT DISTINCT dt - INTERVAL 10 MONTH FROM t2
@@ -66,7 +65,7 @@ SELECT y << 10 + '-1.5' FROM t1`), "\n")
 
 // TestMixedTypes: their values and types are MySQL's, where MariaDB has the same.
 func TestMixedTypes(t *testing.T) {
-	i := startWith(t, "", silence)
+	i := startWith(t, "", silence, byBytes)
 	root, peer := i.root(), mariadb(t)
 	root.exec("CREATE DATABASE f", "USE f")
 	peer.exec("CREATE DATABASE f", "USE f", mysqlMode)

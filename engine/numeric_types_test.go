@@ -76,7 +76,7 @@ d < -0.0499
 // or the server evaluates them, and a number that has no place is an error and never NULL.
 func TestExactNumbers(t *testing.T) {
 	maria := mariadb(t)
-	i := start(t, "")
+	i := start(t, "", byBytes)
 	root := i.root()
 	for _, c := range []*client{maria, root} {
 		c.exec("CREATE DATABASE s")

@@ -152,7 +152,7 @@ func TestErrorBarsOfAnAnswerAreFree(t *testing.T) {
 
 // TestOtherQueriesPay: whatever differs in meaning, or in who asks, is charged.
 func TestOtherQueriesPay(t *testing.T) {
-	i := start(t, "")
+	i := start(t, "", byBytes)
 	root := i.root()
 	replayShop(t, root)
 	ann := i.analyst(root, "ann", "d")

@@ -24,7 +24,7 @@ func TestSelectedKeysOfEveryKind(t *testing.T) {
 		"CAST(DATE_FORMAT(joined, '%Y-%m-01') AS DATE)":                  "2020-01-01 2020-02-01",
 		"CAST(DATE_FORMAT(joined, '%Y-%m-01T00:00:00.000') AS DATETIME)": "2020-01-01 00:00:00 2020-02-01 00:00:00",
 		"joined": "2020-01-15 2020-02-15", "seen": "2020-01-15 10:00:00 2020-01-16 10:00:00", "n": "0 1", "big": "18446744073709551614 18446744073709551615",
-		"x": "0 0.25", "m": "0.25 1.25", "t": "NULL Zoë", "IF(n > 5, t, IF(n = 1, 'b', CONCAT('a', 'c')))": "ac b", "CASE WHEN n = 1 THEN NULL WHEN n > 5 THEN m ELSE 2.5 END": "NULL 2.50",
+		"x": "0 0.25", "m": "0.25 1.25", "t": "NULL zoe", "IF(n > 5, t, IF(n = 1, 'b', CONCAT('a', 'c')))": "ac b", "CASE WHEN n = 1 THEN NULL WHEN n > 5 THEN m ELSE 2.5 END": "NULL 2.50",
 	} {
 		for _, aggregates := range []string{"COUNT(*)", "COUNT(*), AVG(n), DP_MEDIAN(x)"} {
 			rows := root.query("SELECT " + key + " AS k, " + aggregates + " FROM s.people GROUP BY k")

@@ -446,7 +446,7 @@ func temporalCases(list string) (exprs []string, own [][]string) {
 // MySQL's manual: as the store evaluates them on public rows, as go-mysql-server does, and through
 // a derived table, whose columns have the types of its expressions.
 func TestDatesAndTimes(t *testing.T) {
-	reference, root := mariadb(t), start(t, "").root()
+	reference, root := mariadb(t), start(t, "", byBytes).root()
 	for _, c := range []*client{reference, root} {
 		c.exec(temporalRows...)
 	}
@@ -482,7 +482,7 @@ func TestDatesAndTimes(t *testing.T) {
 // TestDatesBesideOthers asks statements in which dates meet values of other types, or others read
 // them: unions, variables, joins, keys.
 func TestDatesBesideOthers(t *testing.T) {
-	reference, root := mariadb(t), start(t, "").root()
+	reference, root := mariadb(t), start(t, "", byBytes).root()
 	for _, c := range []*client{reference, root} {
 		c.exec(temporalRows...)
 	}
@@ -523,7 +523,7 @@ func plainCell(s string) string {
 // TestDatesOfProtectedRows asks the same of protected rows without noise: how many rows have the
 // value that they should. What is not evaluated there is refused by name.
 func TestDatesOfProtectedRows(t *testing.T) {
-	i := startWith(t, "", silence)
+	i := startWith(t, "", silence, byBytes)
 	reference, root := mariadb(t), i.root()
 	for _, c := range []*client{reference, root} {
 		c.exec(temporalRows...)

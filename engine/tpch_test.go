@@ -29,7 +29,7 @@ func protectedTPCH(t *testing.T, scale float64, others ...string) *instance {
 	}
 	seed := uint64(0)
 	silent := func() noise.Noiser { seed++; return undisturbed{bits: rand.NewPCG(1, seed)} }
-	i := startWith(t, dir, silent)
+	i := startWith(t, dir, silent, byBytes)
 	root := i.root()
 	root.exec("CREATE DATABASE tpch")
 	for _, table := range tpch.Tables() {

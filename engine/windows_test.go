@@ -138,7 +138,7 @@ var windowQuestions = []string{
 // TestWindowsBesideMariaDB: functions of windows answer as MariaDB does, where that is as MySQL
 // documents them.
 func TestWindowsBesideMariaDB(t *testing.T) {
-	root, other := start(t, "").root(), mariadb(t)
+	root, other := start(t, "", byBytes).root(), mariadb(t)
 	for _, c := range []*client{root, other} {
 		c.exec("CREATE DATABASE d", "USE d")
 		c.exec(windowRows...)

@@ -39,7 +39,7 @@ func collated(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *plan.Scope,
 // collator is one pass over a tree, from the leaves on.
 type collator struct {
 	ctx     *sql.Context
-	types   map[sql.ColumnId]sql.Type       // of texts that have a collation which the binder lost
+	types   map[sql.ColumnId]sql.Type       // of columns of texts, whose collation the binder may have lost
 	queries map[sql.Node]sql.Node           // of common table expressions: one node for all uses
 	origins map[sql.ColumnId]sql.Expression // what columns of derived tables are
 	changed bool
@@ -221,10 +221,10 @@ func sameNode(a, b sql.Node) bool {
 	return reflect.TypeOf(a) == reflect.TypeOf(b) && (!reflect.TypeOf(a).Comparable() || a == b)
 }
 
-// note remembers the collation of a column whose type has another.
+// note remembers the type of a column of texts, with its collation, for what refers to it.
 func (c *collator) note(id sql.ColumnId, t sql.Type, by sql.CollationID) {
 	s, ok := t.(sql.TypeWithCollation)
-	if !ok || !types.IsTextOnly(t) || collation.ByBytes(by) || collation.Of(t) == by {
+	if !ok || !types.IsTextOnly(t) {
 		return
 	}
 	if t, err := s.WithNewCollation(by); err == nil {
@@ -252,7 +252,7 @@ func (c *collator) expr(e sql.Expression) (out sql.Expression, changed bool, err
 		return e, false, nil
 	case *expression.GetField:
 		t, ok := c.types[e.Id()]
-		if !ok || e.Id() == 0 || t.Equals(e.Type(c.ctx)) {
+		if !ok || e.Id() == 0 || collation.Of(t) == collation.Of(e.Type(c.ctx)) {
 			return e, false, nil
 		}
 		f := expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), t, e.Database(), e.Table(), e.Name(), e.IsNullable(c.ctx))

@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions"
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/aggregate"
@@ -66,7 +67,7 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *release.Aggregation, out
 	}
 	r := result{node: n, answer: true}
 	for i, k := range d.Keys {
-		if _, ok := k.Expr.(*expression.GetField); ok {
+		if _, ok := standard.Unkeyed(k.Expr).(*expression.GetField); ok {
 			continue
 		}
 		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)

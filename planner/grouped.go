@@ -10,6 +10,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/vitess/go/mysql"
 
+	"scrim/functions/standard"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -178,7 +179,7 @@ func (d *dependences) settle() {
 // begin takes the keys themselves.
 func (d *dependences) begin() {
 	for _, k := range d.keys {
-		k = tree.Unalias(k)
+		k = standard.Unkeyed(tree.Unalias(k))
 		if gf, ok := k.(*expression.GetField); ok {
 			d.known.Add(gf.Id())
 			if a, ok := d.aliases[gf.Id()]; ok {

@@ -7,6 +7,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -190,7 +192,7 @@ func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *a
 			if err != nil {
 				return err
 			}
-			j.pairs = append(j.pairs, matched{left: at, right: i})
+			j.pairs = append(j.pairs, matched{left: at, right: i, by: weighedBy(e)})
 		}
 		return nil
 	}
@@ -211,7 +213,7 @@ func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *a
 		if l.has(s.ctx, mine) {
 			mine, other = other, mine
 		}
-		gf, ok := other.(*expression.GetField)
+		gf, ok := standard.Unkeyed(other).(*expression.GetField)
 		if !ok || l.has(s.ctx, mine) {
 			return joinAnswer("Join on equalities of grouping columns, or filter the answer in its own query.", "Rows are joined with a private answer on %s.", c)
 		}
@@ -220,7 +222,7 @@ func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *a
 			return err
 		}
 		_, null := c.(*expression.NullSafeEquals)
-		j.pairs = append(j.pairs, matched{left: at, right: slices.Index(l.ids, gf.Id()), null: null})
+		j.pairs = append(j.pairs, matched{left: at, right: slices.Index(l.ids, gf.Id()), null: null, by: weighedBy(mine)})
 		of = append(of, gf.Id())
 	}
 	if len(of) == 0 || !oneEach(j.right, of) {
@@ -229,10 +231,19 @@ func (s *statement) pairs(j *keyJoin, keyed sql.Projector, keys []keyField, l *a
 	return nil
 }
 
+// weighedBy is the collation by which a text is compared, that of bytes for others.
+func weighedBy(e sql.Expression) sql.CollationID {
+	if w, ok := e.(*standard.Weighed); ok {
+		return w.Collation
+	}
+	return collation.Bytes
+}
+
 // keyOf finds the column of a released key.
 func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression) (int, error) {
+	e = standard.Unkeyed(e)
 	for _, k := range keys {
-		if tree.Same(s.ctx, e, k.expr) {
+		if tree.Same(s.ctx, e, standard.Unkeyed(k.expr)) {
 			e = k.field
 		}
 	}
@@ -251,7 +262,7 @@ func (s *statement) keyOf(keyed sql.Projector, keys []keyField, e sql.Expression
 func (s *statement) withKeys(g *gmsplan.GroupBy, child sql.Node) *gmsplan.GroupBy {
 	deps := slices.Clone(g.SelectDeps)
 	for _, k := range g.GroupByExprs {
-		gf, ok := tree.Unalias(k).(*expression.GetField)
+		gf, ok := standard.Unkeyed(tree.Unalias(k)).(*expression.GetField)
 		if ok && !slices.ContainsFunc(deps, func(e sql.Expression) bool {
 			f, ok := e.(*expression.GetField)
 			return ok && f.Id() == gf.Id()

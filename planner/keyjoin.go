@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions/standard"
+	"scrim/internal/collation"
 	"scrim/planner/keys"
 	"scrim/planner/tree"
 )
@@ -27,6 +28,7 @@ type keyJoin struct {
 type matched struct {
 	left, right int
 	null        bool
+	by          sql.CollationID // of texts
 }
 
 var (
@@ -156,7 +158,7 @@ func (i *keyJoinIter) text(ctx *sql.Context, row sql.Row, at func(matched) int) 
 		if err != nil {
 			return "", false, err
 		}
-		text := fmt.Sprint(keys.Text(i.types[k], v))
+		text := collation.Key(p.by, fmt.Sprint(keys.Text(i.types[k], v)))
 		fmt.Fprintf(&b, "%d:%s", len(text), text)
 	}
 	return b.String(), null, nil

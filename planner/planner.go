@@ -83,12 +83,7 @@ func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 	b.AddPreAnalyzeRule(collatedID, collated)
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
 	b.AddPreAnalyzeRule(typesID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		n, same, err := standard.Types(ctx, n)
-		if err != nil {
-			return n, same, err
-		}
-		out, err := tree.WithoutUnused(ctx, n)
-		return out, same && out == n, err
+		return standard.Types(ctx, n)
 	})
 	b.AddPreAnalyzeRule(unionsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		if survey.SchemaOnly(ctx, n) {

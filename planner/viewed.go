@@ -14,6 +14,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/estimator"
+	"scrim/functions/standard"
 	"scrim/internal/params"
 	"scrim/planner/cells"
 	"scrim/planner/parse"
@@ -105,6 +106,11 @@ func (s *statement) definition(v *cells.View) (*cells.Definition, bool) {
 func (p *Planner) define(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reader, v *cells.View) *cells.Definition {
 	ctx = settings.WithView(parse.WithStatement(ctx, v.Text, v.Tree), v.Settings)
 	bound, _, err := planbuilder.New(ctx, a.Catalog, nil).BindOnly(v.Tree, v.Text, nil)
+	if err == nil { // as rewrite is given it, and plans it
+		if bound, _, err = collated(ctx, a, bound, nil, nil, nil); err == nil {
+			bound, err = standard.ColumnTypes(ctx, bound)
+		}
+	}
 	if err != nil {
 		return nil
 	}

@@ -157,7 +157,7 @@ var settings = []setting{
 	{name: "connection-memory", field: "ConnectionMemory", doc: "MiB that one connection may hold: its statement, and user variables"},
 	{name: "connections-memory", field: "SessionsMemory", doc: "MiB that all connections together may hold"},
 	{name: "replay-size", field: "ReplayMemory", doc: "MiB of stored answers, which the same queries get again for nothing; the oldest go first"},
-	{name: "collation-server", field: "CollationServer", doc: "collation of databases that are created without one, e.g. utf8mb4_0900_ai_ci, which is MySQL's default; that of constants, too"},
+	{name: "collation-server", field: "CollationServer", doc: "collation of databases that are created without one, and of constants: MySQL's, or utf8mb4_0900_bin, by bytes"},
 	{name: "max-connections", field: "MaxConnections", doc: "open connections at most", reload: true},
 	{name: "max-user-connections", field: "MaxUserConnections", doc: "open connections of one account at most, but for administrators (0: three quarters of max-connections)", reload: true},
 	{name: "statement-time", field: "StatementTime", doc: "time that a statement may take, but for DBAs, importers, collectors and shufflers", reload: true},

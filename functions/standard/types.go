@@ -6,6 +6,7 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
 // Types gives the expressions of a bound tree the types of exact numbers that MySQL gives them, and
@@ -165,6 +166,11 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 		}
 		if t.read != nil && !ok {
 			t.read[e.Id()] = e.Type(t.ctx)
+		}
+		if was := e.Type(t.ctx); ok && types.IsTextOnly(typ) && types.IsTextOnly(was) { // keeps its collation
+			if by, err := typ.(sql.TypeWithCollation).WithNewCollation(was.(sql.TypeWithCollation).Collation()); err == nil {
+				typ = by
+			}
 		}
 		if !ok || e.Id() == 0 || typ.Equals(e.Type(t.ctx)) {
 			return e, transform.SameTree, nil

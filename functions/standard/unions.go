@@ -36,7 +36,7 @@ func Unions(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, err
 			return n, transform.SameTree, nil
 		}
 		by := Collations(ctx, u)
-		if !slices.ContainsFunc(by, func(c sql.CollationID) bool { return !collation.ByBytes(c) }) {
+		if !slices.ContainsFunc(by, func(c sql.CollationID) bool { return !collation.ByBytes(c) }) && !casts(ctx, u.Left()) && !casts(ctx, u.Right()) {
 			return n, transform.SameTree, nil
 		}
 		l, err := columnsBy(ctx, u.Left(), by)
@@ -53,13 +53,20 @@ func Unions(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, err
 	return n, queries && unions, err
 }
 
+// casts reports whether the binder casts a column of a side of a UNION to a text, which has the
+// connection's collation then.
+func casts(ctx *sql.Context, n sql.Node) bool {
+	p, ok := n.(*plan.Project)
+	return ok && slices.ContainsFunc(p.Projections, func(e sql.Expression) bool { return merged(e) != nil && types.IsTextOnly(e.Type(ctx)) })
+}
+
 // columnsBy gives the columns of a side of a UNION their collations.
 func columnsBy(ctx *sql.Context, n sql.Node, by []sql.CollationID) (sql.Node, error) {
 	switch n := n.(type) {
 	case *plan.Project:
 		list := slices.Clone(n.Projections)
 		for i, e := range list {
-			if i >= len(by) || collation.ByBytes(by[i]) || !types.IsTextOnly(e.Type(ctx)) {
+			if i >= len(by) || !types.IsTextOnly(e.Type(ctx)) {
 				continue
 			}
 			a, ok := e.(*expression.Alias)

@@ -73,6 +73,12 @@ func Narrow(set sql.CharacterSetID) bool {
 	return set == sql.CharacterSet_latin1 || set == sql.CharacterSet_ascii || set == sql.CharacterSet_utf8mb3
 }
 
+// Converted reports whether texts of a character set are converted for clients: those that say
+// utf8mb3, as old ones do that know every character, get and send all.
+func Converted(set sql.CharacterSetID) bool {
+	return Narrow(set) && set != sql.CharacterSet_utf8mb3
+}
+
 // Outside is the place in a text of the first character that a character set does not have, -1
 // where it has all.
 func Outside(set sql.CharacterSetID, text string) int {
@@ -93,13 +99,16 @@ func Outside(set sql.CharacterSetID, text string) int {
 	return -1
 }
 
-// Encoded returns a text in a character set, with question marks as in Within.
+// Encoded returns a text as clients of a character set get it, with question marks as in Within.
 func Encoded(set sql.CharacterSetID, text string) string {
-	if set == sql.CharacterSet_latin1 {
+	switch set {
+	case sql.CharacterSet_latin1:
 		b, _ := set.Encoder().Encode([]byte(Within(set, text)))
 		return string(b)
+	case sql.CharacterSet_ascii:
+		return Within(set, text)
 	}
-	return Within(set, text)
+	return text
 }
 
 // Within returns a text with question marks in the place of characters that a character set does

@@ -153,6 +153,17 @@ func TestKeysReadWell(t *testing.T) {
 	}
 }
 
+// TestNumbersAreTheirOwnKeys: persons may be named by numbers in one table and by texts in another.
+func TestNumbersAreTheirOwnKeys(t *testing.T) {
+	each(t, func(t *testing.T, c sql.CollationID) {
+		for _, s := range []string{"-1234567890.5", "1e+20", "2026-11-29 10:20:30.456789"} {
+			if got := collation.Key(c, s); got != s {
+				t.Errorf("the key of %q is %q", s, got)
+			}
+		}
+	})
+}
+
 func BenchmarkTable(b *testing.B) {
 	for _, c := range collation.All()[:3] {
 		b.Run(c.Name(), func(b *testing.B) {

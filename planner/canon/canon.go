@@ -255,7 +255,11 @@ func (c *order) in(e *expression.InTuple) (sql.Expression, string) {
 	sort.Stable(byText{texts, members})
 	kept, names := members[:0], texts[:0]
 	for i, m := range members {
-		if _, constant := m.(*expression.Literal); constant && i > 0 && texts[i] == names[len(names)-1] {
+		_, constant := m.(*expression.Literal)
+		if w, ok := m.(interface{ Of(text string) string }); ok { // a text as a collation compares it
+			_, constant = w.(sql.Expression).Children()[0].(*expression.Literal)
+		}
+		if constant && i > 0 && texts[i] == names[len(names)-1] {
 			continue
 		}
 		kept, names = append(kept, m), append(names, texts[i])

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"scrim/functions/standard"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -48,7 +49,7 @@ func (s *Finder) factsOf(r *rel.Relation) *facts {
 		if x, ok := c.(expression.Comparer); ok {
 			if _, safe := c.(*expression.NullSafeEquals); !safe {
 				for _, side := range []sql.Expression{x.Left(), x.Right()} {
-					if gf, ok := side.(*expression.GetField); ok {
+					if gf, ok := standard.Unkeyed(side).(*expression.GetField); ok {
 						k.solid[gf.Id()] = true
 					}
 				}

@@ -250,11 +250,15 @@ func (s *Finder) imageOf(k *facts, e sql.Expression) (*Image, error) {
 }
 
 func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
-	of := []sql.Expression{e}
-	if text := standard.Unkeyed(e); text != e {
+	of, text := []sql.Expression{e}, standard.Unkeyed(e)
+	if text != e {
 		of = append(of, text)
 	}
 	sp, exprs, err := s.spaceOf(k, of)
+	if err == nil && sp == nil && text != e { // the conditions may list the keys
+		of = of[:1]
+		sp, exprs, err = s.spaceOf(k, of)
+	}
 	if err != nil || sp == nil {
 		return nil, err
 	}
@@ -286,7 +290,27 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	if len(of) == 1 {
 		im.labels = nil
 	}
+	if len(of) == 1 && text != e {
+		im.labels = sp.typed(e, im)
+	}
 	return im, nil
+}
+
+// typed are the keys of texts as conditions spell them first.
+func (sp *space) typed(key sql.Expression, im *Image) []any {
+	out := slices.Clone(im.Values)
+	name, ok := sp.identity(key)
+	for _, c := range sp.conds {
+		list, _ := equalTo(c, func(e sql.Expression) bool { x, is := sp.identity(e); return ok && is && x == name })
+		for _, e := range list {
+			v, _ := sp.constant(e)
+			text, is := sp.constant(standard.Unkeyed(e))
+			if at, known := im.index[RowName(sql.Row{v})]; is && known && out[at] == im.Values[at] {
+				out[at] = text
+			}
+		}
+	}
+	return out
 }
 
 // Shown are the values as answers have them: of a key that stands for texts the public one among

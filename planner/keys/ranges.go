@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -211,6 +212,13 @@ func (k *facts) constant(e sql.Expression) (any, bool) {
 	e = tree.Unalias(e)
 	if l, ok := e.(*expression.Literal); ok {
 		return l.Value(), true
+	}
+	if w, ok := e.(*standard.Weighed); ok {
+		v, ok := k.constant(w.Child)
+		if text, is := v.(string); is {
+			v = w.Of(text)
+		}
+		return v, ok
 	}
 	if len(tree.Fields(k.f.ctx, e)) > 0 {
 		return nil, false

@@ -89,7 +89,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 	out.Bases = nil
 	for _, b := range r.Bases {
 		for _, k := range g.GroupByExprs {
-			if gf, ok := tree.Unalias(k).(*expression.GetField); ok {
+			if gf, ok := standard.Unkeyed(tree.Unalias(k)).(*expression.GetField); ok {
 				if c := r.Find(gf); c != nil {
 					if p := r.PlainBase(*c); p != nil && p.ID == b.ID {
 						out.Bases = append(out.Bases, b)
@@ -139,7 +139,7 @@ func (r *Relation) covers(ctx *sql.Context, e sql.Expression) bool {
 // is.
 func (s *Writer) grouped(r *Relation, gf *expression.GetField, g *plan.GroupBy) bool {
 	for _, k := range g.GroupByExprs {
-		if f, ok := tree.Unalias(k).(*expression.GetField); ok && f.Id() == gf.Id() {
+		if f, ok := standard.Unkeyed(tree.Unalias(k)).(*expression.GetField); ok && f.Id() == gf.Id() {
 			return true
 		}
 	}

@@ -31,6 +31,7 @@ type server struct {
 func start(t *testing.T) *server {
 	t.Helper()
 	c := engine.DefaultConfig(t.TempDir())
+	c.CollationServer = "utf8mb4_0900_bin" // go-mysql-server's
 	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
 	srv, err := engine.Open(c)
 	if err != nil {

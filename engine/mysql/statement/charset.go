@@ -45,7 +45,7 @@ func (h *Handler) setNames(c *mysql.Conn) error {
 // in UTF-8, and what follows the statement as it is.
 func received(c *mysql.Conn, text string, whole bool) (first, rest string, err error) {
 	set := clientSet(c)
-	if !collation.Narrow(set) || ascii(text) {
+	if !collation.Converted(set) || ascii(text) {
 		return text, "", nil
 	}
 	mode, _ := c.ClientData.(*session.Session).GetSessionVariable(nil, sql.SqlModeSessionVar)
@@ -81,7 +81,7 @@ func encoded(c *mysql.Conn, err error) error {
 		return err
 	}
 	set := s.CharacterSetResults()
-	if !collation.Narrow(set) || ascii(e.Message) {
+	if !collation.Converted(set) || ascii(e.Message) {
 		return err
 	}
 	var b strings.Builder

@@ -236,7 +236,7 @@ func expressions(c *mysql.Conn, vars map[string]*querypb.BindVariable) (map[stri
 		if err != nil {
 			return nil, fmt.Errorf("engine: prepared statement: %w", err)
 		}
-		if set := clientSet(c); v.Type == sqltypes.VarChar && collation.Narrow(set) {
+		if set := clientSet(c); v.Type == sqltypes.VarChar && collation.Converted(set) {
 			text, err := decoded(set, val.ToString())
 			if err != nil {
 				return nil, err

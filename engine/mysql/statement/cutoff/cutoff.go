@@ -187,17 +187,26 @@ var CloseAfter = time.Second
 // that the statement has ended.
 func CloseLate(ctx context.Context, c *mysql.Conn) (ended func()) {
 	over := make(chan struct{})
+	var closing sync.Mutex // by which it has either ended or been closed
 	undo := context.AfterFunc(ctx, func() {
 		t := time.NewTimer(CloseAfter)
 		defer t.Stop()
 		select {
 		case <-over:
 		case <-t.C:
-			_ = c.Conn.Close()
+			closing.Lock()
+			defer closing.Unlock()
+			select {
+			case <-over:
+			default:
+				_ = c.Conn.Close()
+			}
 		}
 	})
 	return func() {
 		undo()
+		closing.Lock()
+		defer closing.Unlock()
 		close(over)
 	}
 }

@@ -141,7 +141,7 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 			}
 			s.buffer.Grow(v.Len())
 		}
-		if collation.Narrow(s.set) && (v.IsText() || v.Type() == sqltypes.Enum || v.Type() == sqltypes.Set || v.Type() == sqltypes.TypeJSON) {
+		if collation.Converted(s.set) && (v.IsText() || v.Type() == sqltypes.Enum || v.Type() == sqltypes.Set || v.Type() == sqltypes.TypeJSON) {
 			v = sqltypes.MakeTrusted(v.Type(), []byte(collation.Encoded(s.set, v.ToString())))
 		}
 		s.values = append(s.values, v)
