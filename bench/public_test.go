@@ -73,6 +73,7 @@ func public(b *testing.B) (addr string) {
 	b.Helper()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
 	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
+	c.CollationServer = "utf8mb4_0900_bin" // as go-mysql-server compares texts
 	srv := serve(b, c)
 	b.Cleanup(srv.stop)
 	connect(b, srv.addr, "", "CREATE DATABASE bench")

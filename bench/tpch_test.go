@@ -24,6 +24,7 @@ func serveTPCH(b testing.TB, scale float64) (addr string) {
 	b.Helper()
 	c := engine.DefaultConfig(filepath.Join(b.TempDir(), "data"))
 	c.Listen, c.RootPassword, c.Threads = "127.0.0.1:0", password, 2
+	c.CollationServer = "utf8mb4_0900_bin" // as DuckDB compares texts
 	dir := b.TempDir()
 	if err := tpch.Write(context.Background(), dir, tpch.Options{Scale: scale, Seed: 1}); err != nil {
 		b.Fatal(err)

@@ -37,8 +37,8 @@ func Dialect() string {
 // collations lists the collations that texts may have.
 func collations() string {
 	var b strings.Builder
-	b.WriteString("Columns, tables and databases, `COLLATE` and connections have one of these; others are refused. A text that is declared without one is by bytes, `" +
-		collation.Bytes.Name() + "`. [How](decisions/collations.md)\n\n| character set | collation | equal | spaces at the end |\n| --- | --- | --- | --- |\n")
+	b.WriteString("Columns, tables and databases, `COLLATE` and connections have one of these; others are refused. A text that is declared without one has its table's, which has its database's, " +
+		"which has that of the option `collation-server`: `" + sql.Collation_utf8mb4_0900_ai_ci.Name() + "`. [How](decisions/collations.md)\n\n| character set | collation | equal | spaces at the end |\n| --- | --- | --- | --- |\n")
 	for _, c := range collation.All() {
 		equal, spaces := "by weights", "count"
 		if collation.ByBytes(c) {
