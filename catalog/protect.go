@@ -140,12 +140,12 @@ func (c *Catalog) Public(schema Schema, table string) error {
 
 // sameTexts refuses a unit column whose collation is not that of the entity's other tables: two
 // spellings would be one person in one table and two persons in another, and a neighbour by one
-// table would not be one by the other. Numbers and dates are no texts: of those that a collation
-// calls equal, one at most is how a number is written.
+// table would not be one by the other. Whole numbers go with any collation: of the texts that one
+// calls equal, one at most is how a number is written. Members of an ENUM are texts.
 func (s *Snapshot) sameTexts(schema Schema, name string, u Unit, entity string) error {
 	texts := func(table, column string) bool {
-		t := schema.ColumnType(table, column)
-		return t == "" || strings.HasPrefix(strings.ToUpper(t), "VARCHAR")
+		t := strings.ToUpper(schema.ColumnType(table, column))
+		return !strings.HasSuffix(t, "INT") && !strings.HasSuffix(t, "INTEGER")
 	}
 	for _, t := range s.All() {
 		for _, o := range t.Owners() {

@@ -25,6 +25,10 @@ func TestUnsignedUnits(t *testing.T) {
 		dba.exec("CALL dp_protect('"+table+"', 'u', 'person')", "CALL dp_set_budget('"+table+"', '*', 'rho=1000000', 1e-3, 'never')", "CALL dp_set_budget('"+table+"', 'default', 'rho=1000000', 1e-3, 'never')",
 			"CALL dp_set_domain('"+table+"', 'g', '{\"min\": 0, \"max\": 1}')", "CALL dp_set_domain('"+table+"', 'x', '{\"min\": 0, \"max\": 10}')")
 	}
+	dba.exec("CREATE TABLE d.e (u ENUM('a', 'A') COLLATE utf8mb4_0900_bin)") // members that d.s would call one person
+	if e := dba.refused(1644, "45011", "CALL dp_protect('d.e', 'u', 'person')"); !strings.Contains(e.Message, "names the persons") {
+		t.Errorf("members and texts of one entity: %s", e.Message)
+	}
 	ann := i.analyst(dba, "ann", "d")
 	ann.exec("SET dp_rho = 1000", "SET dp_max_groups_contributed = 2")
 	for q, want := range map[string]string{
