@@ -102,7 +102,7 @@ func TestStatementsAreAnsweredFromAView(t *testing.T) {
 // TestWhatFollowsFromTheCells: statements are answered from the view if and only if its cells tell
 // the answer.
 func TestWhatFollowsFromTheCells(t *testing.T) {
-	i := start(t, "")
+	i := startWith(t, "", seeded(t, "cells", 1))
 	root := i.root()
 	root.exec("CREATE DATABASE shop",
 		"CREATE TABLE shop.orders (id INT PRIMARY KEY, customer INT NOT NULL, region VARCHAR(8), product VARCHAR(8) NOT NULL, placed DATETIME NOT NULL, amount INT NOT NULL, tip INT, grade INT NOT NULL, price DECIMAL(4,1) NOT NULL, day DATE NOT NULL)",
