@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"scrim/functions/standard"
@@ -228,9 +229,22 @@ func (l *lowerer) unscaled(x Expr, shift int) string {
 // oneWord is a Decimal of more than wordDigits digits in one machine word of the store, whose
 // arithmetic in 128 bits is many times slower: sql is a DECIMAL of the same scale and at most
 // wordDigits digits that has the expression's value, or is NULL where an operand is larger than
-// most are. It cannot raise. It says something of an expression only while text is that
-// expression's.
-type oneWord struct{ text, sql string }
+// most are. It cannot raise behind its guards, each of which may be asked only behind those before
+// it. It says something of an expression only while text is that expression's.
+type oneWord struct {
+	text   string
+	guards []string
+	sql    string
+}
+
+// guarded asks one condition within another, not what is guarded by the next: of that the store
+// does not know from its columns' statistics that the condition holds on all rows.
+func guarded(guards []string, sql string) string {
+	if len(guards) == 0 {
+		return sql
+	}
+	return "(CASE WHEN " + guards[0] + " THEN " + guarded(guards[1:], sql) + " END)"
+}
 
 // maxWord bounds the text of a word, in bytes: a product of products repeats it.
 const maxWord = 4 << 10
@@ -244,25 +258,24 @@ func (e Expr) Word() (string, bool) {
 	if e.Type.Kind != Decimal || e.Type.Precision <= wordDigits || e.word.sql == "" || e.SQL != e.word.text {
 		return "", false
 	}
-	return e.word.sql, true
+	return guarded(e.word.guards, e.word.sql), true
 }
 
-// inWord is a number as a DECIMAL of the scale and at most wordDigits digits, and how many it may
-// have; "" where there is none.
-func inWord(x Expr, scale int) (sql string, digits int) {
+// inWord is a number as a DECIMAL of the scale and at most wordDigits digits behind guards, and how
+// many it may have; "" where there is none.
+func inWord(x Expr, scale int) (guards []string, sql string, digits int) {
 	p, s := precision(x)
 	switch {
 	case x.Type.Kind == Null:
-		return fmt.Sprintf("CAST(NULL AS DECIMAL(%d,%d))", wordDigits, scale), 1
-	case x.Type.Kind == Decimal && p > wordDigits && s == scale:
-		w, _ := x.Word()
-		return w, wordDigits
+		return nil, fmt.Sprintf("CAST(NULL AS DECIMAL(%d,%d))", wordDigits, scale), 1
+	case x.Type.Kind == Decimal && p > wordDigits && s == scale && x.SQL == x.word.text:
+		return x.word.guards, x.word.sql, wordDigits
 	case x.Type.Kind == Decimal && p <= wordDigits && s == scale:
-		return x.SQL, p
+		return nil, x.SQL, p
 	case x.Type.Kind != Decimal && width(x) == 0 || s > scale || p-s+scale > wordDigits:
-		return "", 0
+		return nil, "", 0
 	}
-	return fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x.SQL, p-s+scale, scale), p - s + scale
+	return nil, fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x.SQL, p-s+scale, scale), p - s + scale
 }
 
 // withWord adds to z, which is x op y by + - or *, what it is in a word. The operation is in a CASE
@@ -274,27 +287,30 @@ func withWord(op string, z, x, y Expr) Expr {
 	if op != "*" {
 		s1, s2 = z.Type.Scale, z.Type.Scale
 	}
-	a, p1 := inWord(x, s1)
-	b, p2 := inWord(y, s2)
-	if z.Type.Precision <= wordDigits || z.Type.Scale >= wordDigits || a == "" || b == "" || op == "*" && s1+s2 != z.Type.Scale || 2*(len(a)+len(b)) > maxWord {
+	guards, a, p1 := inWord(x, s1)
+	more, b, p2 := inWord(y, s2)
+	if z.Type.Precision <= wordDigits || z.Type.Scale >= wordDigits || a == "" || b == "" || op == "*" && s1+s2 != z.Type.Scale {
 		return z
 	}
 	n1, n2 := wordDigits-1, wordDigits-1 // digits of two numbers whose sum has no more than a word
 	if op == "*" {
 		n1, n2 = shares(p1, p2)
 	}
-	var guards []string
+	var small []string
 	if p1 > n1 {
-		guards = append(guards, between(a, p1, s1, n1))
+		small = append(small, between(a, p1, s1, n1))
 	}
 	if p2 > n2 {
-		guards = append(guards, between(b, p2, s2, n2))
+		small = append(small, between(b, p2, s2, n2))
 	}
-	w := "(" + a + " " + op + " " + b + ")"
-	if len(guards) > 0 {
-		w = "(CASE WHEN " + strings.Join(guards, " AND ") + " THEN " + a + " " + op + " " + b + " END)"
+	guards = slices.Concat(guards, more)
+	if len(small) > 0 {
+		guards = append(guards, strings.Join(small, " AND "))
 	}
-	z.word = oneWord{z.SQL, w}
+	z.word = oneWord{z.SQL, guards, "(" + a + " " + op + " " + b + ")"}
+	if w, _ := z.Word(); len(w) > maxWord {
+		z.word = oneWord{}
+	}
 	return z
 }
 
@@ -322,13 +338,15 @@ func chosen(z Expr, values []Expr, write func(values []string) string) Expr {
 	}
 	words, size := make([]string, len(values)), len(z.SQL)
 	for i, v := range values {
-		if words[i], _ = inWord(v, z.Type.Scale); words[i] == "" {
+		guards, w, _ := inWord(v, z.Type.Scale)
+		if w == "" {
 			return z
 		}
+		words[i] = guarded(guards, w)
 		size += len(words[i])
 	}
 	if size <= maxWord {
-		z.word = oneWord{z.SQL, write(words)}
+		z.word = oneWord{text: z.SQL, sql: write(words)}
 	}
 	return z
 }

@@ -124,7 +124,7 @@ func (l *lowerer) finish(x Expr, err error) (Expr, error) {
 		}}
 	}
 	if w, ok := x.Word(); ok {
-		out.word = oneWord{out.SQL, bind(w)}
+		out.word = oneWord{text: out.SQL, sql: bind(w)}
 	}
 	if d, ok := x.Near(); ok {
 		out.near = near{out.SQL, bind(d)}
