@@ -251,7 +251,7 @@ func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
 		x.SQL = fmt.Sprintf("TRY_CAST(%s AS DECIMAL(%d,%d))", x.SQL, p+1, s)
 	}
 	if w := width(x); w > 0 && w <= p-s {
-		return decimal("CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, x.Nullable)
+		return decimal(x.asDecimal(p, s), p, s, x.Nullable)
 	}
 	return decimal("TRY_CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, true)
 }

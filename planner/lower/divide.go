@@ -275,7 +275,7 @@ func inWord(x Expr, scale int) (guards []string, sql string, digits int) {
 	case x.Type.Kind != Decimal && width(x) == 0 || s > scale || p-s+scale > wordDigits:
 		return nil, "", 0
 	}
-	return nil, fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x.SQL, p-s+scale, scale), p - s + scale
+	return nil, x.asDecimal(p-s+scale, scale), p - s + scale
 }
 
 // withWord adds to z, which is x op y by + - or *, what it is in a word. The operation is in a CASE

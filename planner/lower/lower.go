@@ -378,7 +378,8 @@ type read struct {
 	bare   string // the column itself, NaN and infinities included
 	single string // the column itself, of type FLOAT
 	moment string // the column itself, days outside the years 1 to 9999 included
-	digits int    // decimal digits of an integer type of at most 32 bits; 0 of other types
+	whole  string // the column itself, of an integer type of at most 32 bits
+	digits int    // decimal digits of such a type; 0 of other types
 }
 
 // Bare returns the column under a Double that is a column as it was read: the same number, but NaN
@@ -388,6 +389,15 @@ func (e Expr) Bare() (string, bool) { return e.read.bare, e.read.bare != "" && e
 // Narrow reports whether the expression is a column as it was read, of an integer type of at most
 // 32 bits.
 func (e Expr) Narrow() bool { return e.read.digits > 0 && e.SQL == e.read.text }
+
+// asDecimal casts a number of no more digits: a column without a step over BIGINT.
+func (e Expr) asDecimal(p, s int) string {
+	x := e.SQL
+	if e.Narrow() {
+		x = e.read.whole
+	}
+	return fmt.Sprintf("CAST(%s AS DECIMAL(%d,%d))", x, p, s)
+}
 
 // Binder collects the values of one generated statement. Text that comes from a client is only
 // ever a bound value.

@@ -205,7 +205,7 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return maybe(Int, c)
 	case "TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER":
 		e := maybe(Int, "CAST("+c+" AS BIGINT)")
-		e.read = read{text: e.SQL, digits: narrowDigits[strings.TrimPrefix(t, "U")]}
+		e.read = read{text: e.SQL, whole: c, digits: narrowDigits[strings.TrimPrefix(t, "U")]}
 		return e
 	case "UBIGINT":
 		return maybe(UInt, c)

@@ -34,7 +34,6 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 		}
 		by = append(by, x.SQL)
 	}
-	words := s.guardedSum(b.rel, g.SelectDeps)
 	for _, e := range g.SelectDeps {
 		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
 		if id, ok := e.(sql.IdExpression); ok {
@@ -51,7 +50,7 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 			}
 			c.Expr = x
 		case sql.Aggregation:
-			x, err := s.plainAggregate(b.rel, e, words)
+			x, err := s.plainAggregate(b.rel, e)
 			if err != nil {
 				return nil, err
 			}
@@ -89,28 +88,8 @@ func nameOf(a sql.Aggregation) string {
 	return ""
 }
 
-// guardedSum reports whether one of the aggregates is the sum of a number that has 38 digits, and
-// fits into a machine word most often. The store computes such a number slowly, behind a guard:
-// then all sums are of words, which have their factors in common.
-func (s *pusher) guardedSum(r *rel.Relation, exprs []sql.Expression) bool {
-	return slices.ContainsFunc(exprs, func(e sql.Expression) bool {
-		a, ok := e.(sql.Aggregation)
-		if !ok {
-			return false
-		}
-		sum, ok := standard.Plain(a).(*aggregation.Sum)
-		if !ok {
-			return false
-		}
-		x, err := s.Lower(tree.Untuple(sum.Children()[0]), r.Resolve)
-		_, ok = x.Word()
-		return err == nil && ok && x.Type.Precision == 38
-	})
-}
-
-// plainAggregate translates one exact aggregate over public rows. words says that sums are of
-// machine words where they can be.
-func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) (lower.Expr, error) {
+// plainAggregate translates one exact aggregate over public rows.
+func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
 		return lower.Expr{}, rel.ErrStay
 	}
@@ -176,14 +155,11 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation, words bool) 
 		case x.Type.Kind == lower.Int:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38}
 			text = "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))"
-		case x.Type.Kind == lower.Decimal && x.Type.Precision <= lower.WordDigits:
-			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
-			text = "sum(" + x.SQL + ")"
-		case x.Type.Kind == lower.Decimal && !(ok && words):
+		case x.Type.Kind == lower.Decimal && !ok:
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = "sum(" + x.SQL + ")"
 		case ok:
-			// What is no word is added up beside the words.
+			// What is no machine word is added up beside the words, which the store computes faster.
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(CASE WHEN %[1]s IS NULL THEN %[2]s END), sum(%[1]s), sum(CASE WHEN %[1]s IS NULL THEN %[2]s END))", w, x.SQL)
 		}
