@@ -121,6 +121,36 @@ func TestExactNumbers(t *testing.T) {
 		}
 	}
 	root.refused(1690, "22003", "SELECT 9223372036854775807 + 1")
+	// What a derived table computes is evaluated where something reads it.
+	const inServer, from = "SELECT CONNECTION_ID() < 0", " FROM (SELECT id, u - 1 AS v, i * 2 AS w FROM s.n) q"
+	for _, c := range []struct {
+		query string
+		read  bool
+	}{
+		{inServer + ", w" + from + " ORDER BY id", false},
+		{"WITH q AS (SELECT id, u - 1 AS v, i * 2 AS w FROM s.n) " + inServer + ", p.w, q.w FROM q p JOIN q ON p.id = q.id + 1 WHERE CONNECTION_ID() > 0 ORDER BY p.id", false},
+		{inServer + ", COUNT(*), MAX(w)" + from + " WHERE CONNECTION_ID() > 0", false},
+		{"SELECT GROUP_CONCAT(id ORDER BY id)" + from, false},
+		{inServer + " FROM (SELECT u - 1 AS v, CONNECTION_ID() AS w, COUNT(*) FROM s.n GROUP BY v, w) q WHERE NULL", false},
+		{inServer + " FROM (SELECT u - 1 AS v, CONNECTION_ID() AS w, COUNT(*) FROM s.n GROUP BY v, w) q WHERE TRUE XOR TRUE", false},
+		{inServer + from + " WHERE v > 0 AND CONNECTION_ID() > 0", true},
+		{inServer + from + " ORDER BY v", true},
+		{inServer + from + " GROUP BY v", true},
+		{inServer + ", (SELECT COUNT(*) FROM s.n WHERE n.id = q.v)" + from, true},
+		{inServer + ", q.*" + from, true},
+		{inServer + ", RANK() OVER (ORDER BY v)" + from, true},
+		{inServer + ", SUM(id) OVER (PARTITION BY v)" + from, true},
+		{"SELECT GROUP_CONCAT(id ORDER BY v)" + from, true},
+		{inServer + " FROM (SELECT DISTINCT u - 1 AS v, CONNECTION_ID() AS w FROM s.n) q", true},
+		{inServer + " FROM (SELECT u - 1 AS v, CONNECTION_ID() AS w FROM s.n UNION SELECT 1, '') q", true},
+		{inServer + " FROM (SELECT u - 1 AS v, CONNECTION_ID() AS w FROM s.n ORDER BY v LIMIT 9) q", true},
+	} {
+		want, wantErr := maria.try(c.query)
+		got, err := root.try(c.query)
+		if (wantErr != nil) != c.read || errno(err) != errno(wantErr) || err == nil && fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: got %v %v, want %v %v", c.query, got, err, want, wantErr)
+		}
+	}
 }
 
 // TestExactKeys: keys that do not fit the type of the column that they are made of are keys, of

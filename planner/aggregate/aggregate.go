@@ -236,8 +236,10 @@ func (s *Binder) argument(r *rel.Relation, a *Aggregate, e sql.Aggregation, args
 		return s.distinctArgument(r, a, e, args)
 	}
 	if len(args) == 0 || f.Counts && tree.Constant(s.ctx, args[0]) {
-		if l, ok := firstLiteral(args); ok && l.Value() == nil {
-			return rule.Deny(rule.Argument, refuse.Aggregate, "Use "+f.Name+"(*).", "%s counts NULL.", e)
+		if len(args) > 0 {
+			if v, err := args[0].Eval(s.ctx, nil); err != nil || v == nil {
+				return rule.Deny(rule.Argument, refuse.Aggregate, "Use "+f.Name+"(*).", "%s counts NULL.", e)
+			}
 		}
 		return nil
 	}
@@ -282,14 +284,6 @@ func isNumber(x lower.Expr, e any) error {
 	}
 	return rule.Deny(rule.Argument, refuse.Aggregate, "Use CAST(… AS DECIMAL(20,4)) or another numeric expression.",
 		"The argument of %s is not a number.", e)
-}
-
-func firstLiteral(args []sql.Expression) (*expression.Literal, bool) {
-	if len(args) == 0 {
-		return nil, false
-	}
-	l, ok := args[0].(*expression.Literal)
-	return l, ok
 }
 
 // shape fixes the grid, the bound on rows and the columns of an aggregate from public facts.

@@ -6,7 +6,10 @@
 package push
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
@@ -41,6 +44,11 @@ func Down(ctx *sql.Context, t rel.Tables, x Executor, n sql.Node) (out sql.Node,
 	t.AsWritten = true
 	s := &pusher{Writer: rel.NewWriter(ctx, t), ctx: ctx, executor: x, types: tree.Types{}}
 	s.Subquery = s.subquery
+	tree.Inspect(ctx, n, nil, func(e sql.Expression) {
+		if f, ok := e.(*expression.GetField); ok {
+			s.read.Add(f.Id())
+		}
+	})
 	out, changed, err := s.push(n)
 	if err != nil || !changed {
 		return n, false
@@ -53,6 +61,7 @@ type pusher struct {
 	*rel.Writer
 	ctx      *sql.Context
 	executor Executor
+	read     sql.ColSet // columns that expressions of the statement read
 	types    tree.Types // of columns that the store gives other types than the binder
 	// of the query being written:
 	reads  []store.TableRef           // tables of its subqueries
@@ -65,19 +74,28 @@ func (s *pusher) push(n sql.Node) (sql.Node, bool, error) {
 	if q, err := s.storeQuery(n); err == nil {
 		return q, true, nil
 	}
-	var children []sql.Node
-	switch n := n.(type) {
-	case *plan.Project, *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.GroupBy, *plan.Window, *plan.SetOp:
-		children = n.Children()
+	changed := false
+	switch m := n.(type) {
+	case *plan.Project, *plan.GroupBy, *plan.Window:
+		var err error
+		if n, changed, err = s.withoutUnread(n); err != nil {
+			return n, false, err
+		}
+	case *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.SetOp:
+	case *plan.Filter:
+		if tree.Constant(s.ctx, m.Expression) && tree.NeverHolds(s.ctx, m.Expression) {
+			return tree.NoRows(s.ctx, n), true, nil // MySQL evaluates nothing below it
+		}
+		return n, false, nil
 	case *plan.SubqueryAlias:
-		if n.IsLateral || !n.Correlated.Empty() {
+		if m.IsLateral || !m.Correlated.Empty() {
 			return n, false, nil
 		}
-		children = n.Children()
 	default:
 		return n, false, nil
 	}
-	out, changed := make([]sql.Node, len(children)), false
+	children := n.Children()
+	out := make([]sql.Node, len(children))
 	for i, c := range children {
 		x, done, err := s.push(c)
 		if err != nil {
@@ -93,6 +111,54 @@ func (s *pusher) push(n sql.Node) (sql.Node, bool, error) {
 	}
 	m, err := n.WithChildren(s.ctx, out...)
 	return m, true, err
+}
+
+// withoutUnread makes NULL of what the derived tables of a query block compute and nothing reads:
+// MySQL does not evaluate it, and it may be out of range. n is the node of the block that lists
+// what goes up. The binder gives each column of each use of a derived table an id of its own, and
+// all expressions read it by that id, those of subqueries, too. So only nodes that give on all
+// columns as they come can need a column whose id no expression has. Of these, only filters, joins
+// and the like are passed here, above which is the list.
+func (s *pusher) withoutUnread(n sql.Node) (out sql.Node, changed bool, err error) {
+	children := slices.Clone(n.Children())
+	for i, c := range children {
+		done := false
+		switch c := c.(type) {
+		case *plan.Filter, *plan.JoinNode, *plan.Having, *plan.Sort, *plan.Limit, *plan.Offset:
+			if children[i], done, err = s.withoutUnread(c); err != nil {
+				return n, false, err
+			}
+		case *plan.SubqueryAlias:
+			p, ok := c.Child.(*plan.Project)
+			if !ok {
+				continue
+			}
+			exprs := slices.Clone(p.Projections)
+			for k, id := range tree.ColumnIDs(c, len(exprs)) {
+				x, ok := exprs[k].(*expression.Alias)
+				if !ok || s.read.Contains(id) || tree.Contains(s.ctx, x, sets) {
+					continue
+				}
+				exprs[k] = expression.NewAlias(s.ctx, x.Name(), expression.NewLiteral(nil, x.Type(s.ctx))).WithId(x.Id()).(sql.Expression)
+				done = true
+			}
+			if done {
+				children[i] = c.WithChild(plan.NewProject(s.ctx, exprs, p.Child))
+			}
+		}
+		changed = changed || done
+	}
+	if !changed {
+		return n, false, nil
+	}
+	out, err = n.WithChildren(s.ctx, children...)
+	return out, true, err
+}
+
+// sets reports whether an expression sets a variable: it is evaluated for that.
+func sets(e sql.Expression) bool {
+	_, ok := e.(*expression.SetField)
+	return ok
 }
 
 // storeQuery is a leaf that runs a generated query on public tables.

@@ -241,7 +241,7 @@ func Constant(ctx *sql.Context, e sql.Expression) bool {
 		switch e.(type) {
 		case *expression.Literal, *expression.Equals, *expression.LessThan, *expression.GreaterThan,
 			*expression.LessThanOrEqual, *expression.GreaterThanOrEqual, *expression.NullSafeEquals,
-			*expression.And, *expression.Or, *expression.Not:
+			*expression.And, *expression.Or, *expression.Xor, *expression.Not:
 			return false
 		}
 		return true
