@@ -137,3 +137,48 @@ func TestBlanksOfChar(t *testing.T) {
 	root.exec("SET dp_raw = ON")
 	same("SELECT COUNT(DISTINCT person), COUNT(DISTINCT kept) FROM own", "[[20 60]]")
 }
+
+// TestZeroBytesInTexts: a text keeps its zero bytes on every way into a column and out of it, and
+// compares with them.
+func TestZeroBytesInTexts(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE z", "USE z")
+	for _, typ := range []string{"CHAR(9)", "VARCHAR(9)", "TEXT", "LONGTEXT", "VARCHAR(9) COLLATE utf8mb4_bin", "VARCHAR(9) COLLATE utf8mb4_general_ci", "VARCHAR(9) COLLATE utf8mb4_0900_ai_ci",
+		"VARCHAR(9) CHARACTER SET ascii", "VARCHAR(9) CHARACTER SET latin1", "ENUM('a\\0b','a\\0','a\\0c','\\0')", "SET('a\\0b','a\\0','a\\0c','\\0')", "VARBINARY(9)", "BLOB"} {
+		key := ", UNIQUE (s)"
+		if typ == "TEXT" || typ == "LONGTEXT" || typ == "BLOB" {
+			key = ", UNIQUE (s(9))"
+		}
+		root.exec("DROP TABLE IF EXISTS t, u", "CREATE TABLE t (i INT PRIMARY KEY, s "+typ+key+")", "INSERT INTO t VALUES (1, 'a\\0b')", "INSERT INTO t SELECT 2, CONCAT('a', CHAR(0 USING utf8mb4))",
+			"INSERT INTO t VALUES (4, 'a\\0b') ON DUPLICATE KEY UPDATE i = 3, s = 'a\\0c'", "REPLACE INTO t VALUES (4, '\\0')")
+		root.query("INSERT INTO t VALUES (?, ?)", 5, "a\x00b")
+		root.exec("UPDATE t SET s = NULL WHERE i = 5", "UPDATE t SET s = 'a\\0b' WHERE i = 5", "CREATE TABLE u (i INT, s "+typ+", d VARCHAR(5) DEFAULT 'x\\0y')", "INSERT INTO u (i, s) SELECT a.i, a.s FROM t a, t b, t c, t d, t e")
+		root.refused(1062, "", "INSERT INTO t VALUES (9, 'a\\0')")
+		for _, c := range []struct {
+			query, want string
+			args        []any
+		}{
+			{"SELECT i, HEX(s), LENGTH(s) FROM t ORDER BY i", "2,6100,2;3,610063,3;4,00,1;5,610062,3", nil},
+			{"SELECT i FROM t WHERE s = 'a\\0'", "2", nil},
+			{"SELECT i FROM t WHERE s = ?", "3", []any{"a\x00c"}},
+			{"SELECT i FROM t WHERE s IN ('a', 'a\\0b', ?) ORDER BY i", "4;5", []any{"\x00"}},
+			{"SELECT i FROM t WHERE CONCAT(s, '') > 'a\\0b'", "3", nil},
+			{"SELECT i FROM t WHERE s LIKE 'a\\0_' ORDER BY i", "3;5", nil},
+			{"SELECT i FROM t ORDER BY CONCAT(s, '')", "4;2;5;3", nil},
+			{"SELECT HEX(MIN(CONCAT(s, ''))), HEX(MAX(CONCAT(s, ''))), COUNT(DISTINCT s) FROM t", "00,610063,4", nil},
+			{"SELECT HEX(s), COUNT(*) FROM u GROUP BY s ORDER BY 1", "00,256;6100,256;610062,256;610063,256", nil},
+			{"SELECT COUNT(*), MIN(HEX(d)), MAX(LENGTH(d)) FROM u JOIN t ON t.s = u.s", "1024,780079,3", nil},
+			{"SELECT HEX(CONCAT(s, '\\0')), HEX(SUBSTRING(s, 2)), LOCATE('\\0', s), HEX(REPLACE(s, '\\0', 'x')), HEX(REVERSE(s)) FROM t WHERE i = 3", "61006300,0063,2,617863,630061", nil},
+			{"SELECT HEX(GROUP_CONCAT(s ORDER BY i SEPARATOR '|')) FROM t", "61007C6100637C007C610062", nil},
+		} {
+			if got := rowsText(root.query(c.query, c.args...)); got != c.want {
+				t.Errorf("%s: %s: got %s, want %s", typ, c.query, got, c.want)
+			}
+		}
+		for what, args := range map[string][]any{"text": nil, "prepared": {3}} {
+			if got := root.query("SELECT s FROM t WHERE i = "+map[string]string{"text": "3", "prepared": "?"}[what], args...)[0][0]; got != "a\x00c" {
+				t.Errorf("%s: %s: %q", typ, what, got)
+			}
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/mysql/browse"
+	"scrim/engine/mysql/dialect"
 	"scrim/engine/mysql/gate"
 	"scrim/engine/mysql/mysqlerr"
 	"scrim/engine/mysql/session"
@@ -153,6 +154,9 @@ func (h *Handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, t
 	}
 	if text == "" {
 		text = cmd.text
+	}
+	if strings.Contains(text, "?") && dialect.Placeholders(ctx, text) > 0 {
+		return nil, "", "", sql.ErrUnboundPreparedStatementVariable.New("?")
 	}
 	if cmd.rest != "" {
 		rest = cmd.rest

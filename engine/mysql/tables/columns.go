@@ -307,7 +307,7 @@ func (d *Database) modifyColumn(ctx *sql.Context, table, column string, c *sql.C
 					if !strings.EqualFold(c, column) || was.MySQL == next.meta.MySQL || k.lengths != nil && k.lengths[j] > 0 {
 						continue
 					}
-					if _, err := next.keyPart(0, !k.plain && !k.primary); err != nil {
+					if _, err := next.keyPart(0); err != nil {
 						return err
 					}
 				}

@@ -328,7 +328,7 @@ func (d *definition) addKey(ctx *sql.Context, p *Provider, k keyDef) error {
 		if k.lengths != nil {
 			length = k.lengths[i]
 		}
-		whole, err := d.columns[at].keyPart(length, !k.plain && !k.primary)
+		whole, err := d.columns[at].keyPart(length)
 		if err != nil {
 			return err
 		}
@@ -353,9 +353,8 @@ func (d *definition) addKey(ctx *sql.Context, p *Provider, k keyDef) error {
 }
 
 // keyPart refuses a part of a key that MySQL has no keys of: the column, or its prefix of a length;
-// whole says that this is all of it. A column that no text declares may be any, and a UNIQUE key
-// may be of whole texts, as in MariaDB.
-func (c columnDef) keyPart(length int, unique bool) (whole bool, err error) {
+// whole says that this is all of it. A column that no text declares may be any.
+func (c columnDef) keyPart(length int) (whole bool, err error) {
 	kind, n := c.meta.kind()
 	sized := strings.HasSuffix(kind, "char") || strings.HasSuffix(kind, "binary")
 	long := c.meta.endless()
@@ -369,7 +368,7 @@ func (c columnDef) keyPart(length int, unique bool) (whole bool, err error) {
 	switch {
 	case kind == "json":
 		return false, mysql.NewSQLError(3152, "42000", "JSON column '%s' supports indexing only via generated columns on a specified JSON path.", c.name)
-	case long && length == 0 && !unique:
+	case long && length == 0:
 		return false, mysql.NewSQLError(1170, "42000", "BLOB/TEXT column '%s' used in key specification without a key length", c.name)
 	case length > 0 && (!sized && !long || sized && n < length):
 		return false, mysql.NewSQLError(1089, "HY000", "Incorrect prefix key; the used key part isn't a string, the used length is longer than the key part, "+

@@ -112,12 +112,16 @@ func TestKeysThatMySQLDoesNotHave(t *testing.T) {
 		"ALTER TABLE a MODIFY v JSON":                       3152,
 		"ALTER TABLE a MODIFY v VARCHAR(769)":               1071,
 		"CREATE TABLE d (x TEXT PRIMARY KEY)":               1170,
+		"CREATE TABLE d (x TEXT UNIQUE)":                    1170,
+		"CREATE TABLE d (x BLOB, UNIQUE (x))":               1170,
+		"ALTER TABLE a ADD UNIQUE (x)":                      1170,
+		"CREATE UNIQUE INDEX i ON a (b)":                    1170,
 		"CREATE TABLE d (x VARCHAR(769) PRIMARY KEY)":       1071,
 		"CREATE TABLE d (x VARCHAR(9), PRIMARY KEY (x(0)))": 1391,
 	} {
 		root.errno(q, code)
 	}
-	root.exec("ALTER TABLE a MODIFY x MEDIUMTEXT, MODIFY v VARCHAR(30), ADD UNIQUE (b)")
+	root.exec("ALTER TABLE a MODIFY x MEDIUMTEXT, MODIFY v VARCHAR(30), ADD UNIQUE (b(9))")
 }
 
 func TestAlterTable(t *testing.T) {

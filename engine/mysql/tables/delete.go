@@ -58,9 +58,13 @@ func (r *remove) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, _ sql.Row
 			conditions, err = r.numbers(ctx, b, binders)
 		}
 		for i, t := range r.targets {
+			var order string
+			if err == nil {
+				order, err = t.sequence(ctx, &binders[i], false)
+			}
 			if err == nil {
 				var removed int64
-				removed, err = t.table.remove(ctx, s, conditions[i], binders[i].Args(), t.sequence(ctx), tablesOf(r.targets))
+				removed, err = t.table.remove(ctx, s, conditions[i], binders[i].Args(), order, tablesOf(r.targets))
 				n += removed
 			}
 		}

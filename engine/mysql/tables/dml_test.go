@@ -266,6 +266,57 @@ func TestUpdateAndDelete(t *testing.T) {
 	}
 }
 
+// TestUpdatesGoRowByRow: a row may not take a key that a row after it still has, in MySQL's order
+// of the rows. What a row before it had is free.
+func TestUpdatesGoRowByRow(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (pk INT PRIMARY KEY, a VARCHAR(5) COLLATE utf8mb4_0900_ai_ci, b VARCHAR(5), g INT AS (pk % 10) STORED, UNIQUE (a), UNIQUE (b, g))")
+	root.exec("CREATE TABLE two (x INT PRIMARY KEY)")
+	root.exec("INSERT INTO two VALUES (1), (2), (3)")
+	for _, c := range []struct {
+		query string
+		ok    bool
+	}{
+		{"UPDATE t SET pk = pk + 1", false},
+		{"UPDATE t SET pk = pk - 1", true},
+		{"UPDATE t SET pk = pk + 1 ORDER BY pk", false},
+		{"UPDATE t SET pk = pk + 1 ORDER BY pk DESC", true},
+		{"UPDATE t SET pk = pk + 1 ORDER BY 10 - pk", true},
+		{"UPDATE t SET pk = pk - 1 ORDER BY pk DESC", false},
+		{"UPDATE t SET pk = 4 - pk", false},
+		{"UPDATE t SET pk = pk + 1 ORDER BY pk DESC LIMIT 2", true},
+		{"UPDATE t SET pk = pk + 1 WHERE pk > 2", true},
+		{"UPDATE t SET pk = pk + 1 LIMIT 2", false},
+		{"UPDATE t SET pk = pk + 1 WHERE pk IN (SELECT x FROM two)", false},
+		{"UPDATE t SET pk = pk - 1 WHERE pk IN (SELECT x FROM two)", true},
+		{"UPDATE t SET pk = pk + 1 WHERE pk IN (SELECT x FROM two) ORDER BY pk DESC", true},
+		{"UPDATE t SET a = CHAR(ASCII(a) - 1 USING utf8mb4)", true},
+		{"UPDATE t SET a = CHAR(ASCII(a) + 1 USING utf8mb4)", false},
+		{"UPDATE t SET a = UPPER(CHAR(ASCII(a) + 1 USING utf8mb4))", false},
+		{"UPDATE t SET a = UPPER(CHAR(ASCII(a) + 1 USING utf8mb4)) ORDER BY a DESC", true},
+		{"UPDATE t SET a = UPPER(a)", true},
+		{"UPDATE t SET b = IF(pk = 1, 'k-', 'k'), pk = pk + 20 ORDER BY pk DESC", true},
+		{"UPDATE t SET b = 'k', pk = IF(pk = 1, 12, pk + 20)", false},
+		{"UPDATE t SET pk = pk + 10, b = 'k'", true},
+		{"UPDATE IGNORE t SET pk = pk + 1", true},
+	} {
+		root.exec("DELETE FROM t")
+		root.exec("INSERT INTO t (pk, a, b) VALUES (3, 'd', 'k'), (1, 'b', 'k'), (2, 'c', 'k')")
+		before, _, _ := root.run("SELECT * FROM t ORDER BY pk")
+		if c.ok {
+			root.exec(c.query)
+			continue
+		}
+		root.errno(c.query, 1062)
+		if after, _, _ := root.run("SELECT * FROM t ORDER BY pk"); fmt.Sprint(after) != fmt.Sprint(before) {
+			t.Errorf("%s: %v after it was refused", c.query, after)
+		}
+	}
+	root.want("SELECT pk FROM t ORDER BY pk", "1", "2", "4")
+	root.exec("CREATE TABLE u (a VARCHAR(5), b VARCHAR(5), UNIQUE (a, b))")
+	root.exec("INSERT INTO u VALUES ('x-', 'y'), ('x', '-y')") // which an error shows alike
+}
+
 func TestTransactions(t *testing.T) {
 	s, root := newServer(t)
 	root.exec("CREATE TABLE t (id INT PRIMARY KEY, a INT)")

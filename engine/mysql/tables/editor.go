@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -236,11 +237,11 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 			if !ok {
 				continue
 			}
-			text := keyText(values)
-			if seen[text] != nil {
+			id := identity(0, values)
+			if seen[id] != nil {
 				return duplicate(e.t.shownKey(key, row), key.Primary, nil)
 			}
-			seen[text] = row
+			seen[id] = row
 			present = append(present, values)
 		}
 		if len(present) == 0 {
@@ -251,8 +252,9 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 			return err
 		}
 		if existing != nil {
-			n, text := len(e.t.schema), e.t.keyTextOf(ctx, existing, columns)
-			if row := seen[text]; row != nil {
+			n, values := len(e.t.schema), e.t.keyValues(ctx, existing, columns)
+			text := keyText(values)
+			if row := seen[identity(0, values)]; row != nil {
 				text = e.t.shownKey(key, row)
 			}
 			return duplicate(text, key.Primary, existing[:n:n])
@@ -284,6 +286,18 @@ func pick(row []any, columns []int) ([]any, bool) {
 	return values, true
 }
 
+// identity tells the values of a table's key number i, as they are written, from any others.
+func identity(i int, values []any) string {
+	id := strconv.AppendInt(nil, int64(i), 10)
+	for _, v := range values {
+		text := fmt.Sprint(v)
+		id = append(strconv.AppendInt(append(id, ' '), int64(len(text)), 10), ' ')
+		id = append(id, text...)
+	}
+	return string(id)
+}
+
+// keyText is a key as an error shows it.
 func keyText(values []any) string {
 	parts := make([]string, len(values))
 	for i, v := range values {
@@ -314,7 +328,7 @@ func (t *Table) shownKey(key store.Key, row []any) string {
 	return keyText(values)
 }
 
-func (t *Table) keyTextOf(ctx *sql.Context, row sql.Row, columns []int) string {
+func (t *Table) keyValues(ctx *sql.Context, row sql.Row, columns []int) []any {
 	values := make([]any, len(columns))
 	for i, c := range columns {
 		values[i] = row[c]
@@ -322,7 +336,7 @@ func (t *Table) keyTextOf(ctx *sql.Context, row sql.Row, columns []int) string {
 			values[i] = w
 		}
 	}
-	return keyText(values)
+	return values
 }
 
 // find returns a stored row, with its hidden columns, that has one of the keys, or nil.

@@ -258,11 +258,18 @@ func (f *finder) numberedTable(n *plan.ResolvedTable, target int) (sql.Node, tra
 	return replaced.(plan.TableIdNode).WithColumns(columns).(sql.Node), transform.NewTree, nil
 }
 
-// find plans the SELECT over the statement's row source.
-func (f *finder) find(a *analyzer.Analyzer, child sql.Node, flags *sql.QueryFlags) (*found, error) {
+// find plans the SELECT over the statement's row source, in the order of columns if any.
+func (f *finder) find(a *analyzer.Analyzer, child sql.Node, flags *sql.QueryFlags, by ...sql.Expression) (*found, error) {
 	child, err := f.numbered(child)
 	if err != nil {
 		return nil, err
+	}
+	if len(by) > 0 {
+		order := make(sql.SortConditions, len(by))
+		for i := range order {
+			order[i].Order, order[i].NullOrdering = sql.Ascending, sql.NullsFirst
+		}
+		child = plan.NewSort(order.FromExpressions(f.ctx, by...), child)
 	}
 	own := &sql.QueryFlags{}
 	if flags != nil {
@@ -383,11 +390,29 @@ func newFoundUpdate(ctx *sql.Context, a *analyzer.Analyzer, n *plan.Update, flag
 		}
 		before.Add(tree.ID(f.items[t.first+s.column]))
 	}
-	if u.found, err = f.find(a, from.Child, flags); err != nil {
+	u.targets, u.leaf, u.joined = f.found.targets, leaf{name: "UPDATE " + names(f.found.targets)}, len(f.sources) > 1
+	if err := u.follow(ctx); err != nil {
 		return nil, err
 	}
-	u.targets, u.leaf = u.found.targets, leaf{name: "UPDATE " + names(u.found.targets)}
-	return u, u.follow(ctx)
+	var by []sql.Expression
+	if len(u.targets) == 1 && !u.joined && !isSorted(from.Child) && u.targets[0].table.touchesKey(u.sets(0)) {
+		for _, i := range u.targets[0].table.pk {
+			by = append(by, f.items[u.targets[0].first+i])
+		}
+	}
+	u.found, err = f.find(a, from.Child, flags, by...)
+	return u, err
+}
+
+// isSorted reports whether a row source has an ORDER BY.
+func isSorted(n sql.Node) bool {
+	switch n.(type) {
+	case *plan.Sort:
+		return true
+	case *plan.Limit, *plan.Offset:
+		return isSorted(n.Children()[0])
+	}
+	return false
 }
 
 // twice refuses an UPDATE of a key of a table that it changes by two names: the store then numbers

@@ -9,6 +9,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/engine/store"
 )
 
 // warn notes an error that IGNORE passes over.
@@ -148,14 +150,25 @@ func (t *Table) kept(ctx *sql.Context, row sql.Row) ([]any, error) {
 
 // touchesKey reports whether one of the columns is of a key.
 func (t *Table) touchesKey(ordinals []int) bool {
+	return slices.ContainsFunc(t.def.Keys, func(k store.Key) bool { return t.touches(k, ordinals) })
+}
+
+func (t *Table) touches(k store.Key, ordinals []int) bool {
+	return slices.ContainsFunc(ordinals, func(i int) bool { return contains(k.Columns, t.all[i].Name) })
+}
+
+// keysOf are the keys that have one of the columns.
+func (t *Table) keysOf(ctx *sql.Context, ordinals []int) (of moving, err error) {
 	for _, k := range t.def.Keys {
-		for _, i := range ordinals {
-			if contains(k.Columns, t.all[i].Name) {
-				return true
-			}
+		if t.touches(k, ordinals) {
+			of.list = append(of.list, k)
 		}
 	}
-	return false
+	if len(of.list) > 0 {
+		of.hidden, err = t.formulas(ctx)
+		of.hidden = slices.DeleteFunc(of.hidden, func(f formula) bool { return f.column < len(t.schema) })
+	}
+	return of, err
 }
 
 // taken reports, with a warning, whether another row than the one with this number has one of the

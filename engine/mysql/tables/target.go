@@ -105,23 +105,29 @@ func byNumber(b *lower.Binder, ids []byte) string {
 	return "rowid IN (SELECT unnest(CAST(" + b.Bind("["+strings.TrimSuffix(string(ids), ",")+"]") + " AS BIGINT[])))"
 }
 
-// sequence is the order of the rows where a foreign key of the table references the table itself:
-// that of the statement, or of the primary key, in which MySQL goes through them.
-func (t *target) sequence(ctx *sql.Context) string {
-	self := slices.ContainsFunc(t.table.foreign, func(k ForeignKey) bool { return k.Parent == t.table.Name() })
-	if !self {
-		return ""
+// sequence is the order of the rows where a key changes, or where a foreign key of the table
+// references the table itself: that of the statement, or of the primary key, in which MySQL goes
+// through them.
+func (t *target) sequence(ctx *sql.Context, b *lower.Binder, keys bool) (string, error) {
+	if !keys && !slices.ContainsFunc(t.table.foreign, func(k ForeignKey) bool { return k.Parent == t.table.Name() }) {
+		return "", nil
 	}
-	var b lower.Binder
-	if by, err := t.ordered(ctx, &b); err == nil && len(by) > 0 && len(b.Args()) == 0 {
-		return " ORDER BY " + strings.Join(by, ", ")
-	}
-	for _, k := range t.table.def.Keys {
-		if k.Primary {
-			return " ORDER BY " + sqltext.StoreNames(k.Columns)
+	by, err := t.ordered(ctx, b)
+	if err == nil && len(by) == 0 {
+		by = []string{"rowid"}
+		if k := t.table.primary(); k != nil {
+			by = []string{sqltext.StoreNames(k.Columns)}
 		}
 	}
-	return " ORDER BY rowid"
+	return " ORDER BY " + strings.Join(by, ", "), err
+}
+
+// primary is the primary key, or nil.
+func (t *Table) primary() *store.Key {
+	if i := slices.IndexFunc(t.def.Keys, func(k store.Key) bool { return k.Primary }); i >= 0 {
+		return &t.def.Keys[i]
+	}
+	return nil
 }
 
 // numbered is the table with the store's number of each row as its last column that is shown.

@@ -25,6 +25,7 @@ type update struct {
 	set      []assignment
 	formulas [][]formula // of each target's columns whose values follow from assigned ones
 	found    *found      // nil where the one target finds its rows by itself
+	joined   bool        // the rows are of several tables, and in no order
 	ignore   bool        // what fails with a row is a warning
 }
 
@@ -132,9 +133,54 @@ func (u *update) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, e
 
 // changes are what an UPDATE makes of one target's rows.
 type changes struct {
-	seen map[int64]bool // the numbers of its rows; nil where the target finds them by itself
-	rows [][]any        // the number of a row, and what is written into it
-	full [][]any        // all values of these rows, where one may be left out
+	seen   map[int64]bool // the numbers of its rows; nil where the target finds them by itself
+	rows   [][]any        // the number of a row, and what is written into it
+	full   [][]any        // all values of these rows, where one may be left out
+	moving                // where the rows come in MySQL's order
+}
+
+// moving are the keys of a table that an UPDATE changes.
+type moving struct {
+	list   []store.Key
+	hidden []formula
+	taken  map[string]bool // the identities of those that the rows got so far
+}
+
+// move refuses a row where one before it has taken a key that it still had, as MySQL does, which
+// changes row by row. Which keys are there in the end, the store compares.
+func (c *moving) move(ctx *sql.Context, t *Table, was, now sql.Row) error {
+	var both [2][]any
+	for i, row := range []sql.Row{was, now} {
+		full := t.widened(row[:len(t.schema)])
+		err := t.fill(ctx, c.hidden, full, 1)
+		if err == nil {
+			both[i], err = t.kept(ctx, full)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	old, taken := both[0], both[1]
+	for i, k := range c.list {
+		columns, err := t.keyOrdinals(k)
+		if err != nil {
+			return err
+		}
+		if values, ok := pick(old, columns); ok && c.taken[identity(i, values)] {
+			return duplicate(t.shownKey(k, old), k.Primary, nil)
+		}
+		if values, ok := pick(taken, columns); ok {
+			id := identity(i, values)
+			if err := quota.Of(ctx).Take(int64(len(id)) + 48); err != nil {
+				return err
+			}
+			if c.taken == nil {
+				c.taken = map[string]bool{}
+			}
+			c.taken[id] = true
+		}
+	}
+	return nil
 }
 
 // BuildRowIter implements sql.ExecBuilderNode.
@@ -156,6 +202,13 @@ func (u *update) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, _ sql.Row
 			return err
 		}
 		made := make([]changes, len(u.targets))
+		for i, t := range u.targets {
+			if !u.ignore && !u.joined {
+				if made[i].moving, err = t.table.keysOf(ctx, u.sets(i)); err != nil {
+					return err
+				}
+			}
+		}
 		err = each(ctx, rows, func(row sql.Row) error {
 			skip, all := make([]bool, len(u.targets)), true
 			for i, t := range u.targets {
@@ -222,7 +275,8 @@ func (u *update) rows(ctx *sql.Context, b sql.NodeExecBuilder) (sql.RowIter, []i
 		return nil, nil, err
 	}
 	q, schema := u.values(ctx, &binder, places)
-	return newRows(q+" WHERE "+where+u.targets[0].sequence(ctx), binder.Args(), schema), places, nil
+	order, err := u.targets[0].sequence(ctx, &binder, u.targets[0].table.touchesKey(u.sets(0)))
+	return newRows(q+" WHERE "+where+order, binder.Args(), schema), places, err
 }
 
 // sets are the columns of a target that get values, in the order of those in its changes.
@@ -350,6 +404,9 @@ func (u *update) change(ctx *sql.Context, row sql.Row, places []int, matched int
 			return err
 		}
 		computed, err := t.table.written(ctx, u.formulas[i], values)
+		if err == nil && len(made[i].list) > 0 {
+			err = made[i].move(ctx, t.table, row[t.first:], values)
+		}
 		if err != nil {
 			return err
 		}

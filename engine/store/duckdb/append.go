@@ -234,8 +234,7 @@ func sendable(v any, kind duckdb.Type) (any, error) {
 	}
 	switch kind {
 	case duckdb.TYPE_VARCHAR:
-		t := text(b)
-		return t, whole(t)
+		return text(b), nil
 	case duckdb.TYPE_BLOB:
 		return []byte(text(b)), nil
 	}

@@ -271,10 +271,10 @@ func (c *conn) close() {
 	_ = c.dc.Close() // fails only when closed before
 }
 
-// whole refuses a text that C would read only up to its first zero byte.
+// whole refuses a statement that C would read only up to its first zero byte.
 func whole(s string) error {
 	if strings.IndexByte(s, 0) >= 0 {
-		return &store.Error{Kind: store.BadValue, Driver: "text with a zero byte"}
+		return &store.Error{Kind: store.BadValue, Driver: "statement with a zero byte"}
 	}
 	return nil
 }
@@ -284,9 +284,6 @@ func driverArgs(args []any) ([]driver.NamedValue, error) {
 	out := make([]driver.NamedValue, len(args))
 	for i, a := range args {
 		v, err := bindable(a)
-		if t, ok := v.(string); ok && err == nil {
-			err = whole(t)
-		}
 		if err != nil {
 			return nil, err
 		}

@@ -126,16 +126,9 @@ type gathered struct {
 	stop    func() // of the interrupt
 }
 
-// gather executes a statement of a session, whose texts hold no zero bytes, and fetches its result
-// as far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
+// gather executes a statement of a session, and fetches its result as far as maxAhead. It calls
+// started once what the statement shows is fixed, or it has failed.
 func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
-	for _, a := range args {
-		if t, ok := a.(string); ok {
-			if err := whole(t); err != nil {
-				return nil, err
-			}
-		}
-	}
 	defer r.helpers.begin()()
 	g, err := r.executed(ctx, stmt, args, started)
 	if err != nil {
