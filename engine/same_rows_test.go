@@ -310,7 +310,7 @@ func TestUpdatesStoreWhatSelectsShow(t *testing.T) {
 	}
 	for _, c := range []struct{ set, show, want string }{
 		{"v = e", "v", "a;z"}, {"v = UPPER(e)", "v", "A;Z"}, {"v = x", "v", "1.5;2"}, {"b = v", "b", "1.5;2"}, {"id = id + 5, m = id", "m", "6;7"}, {"v = dt", "v", ""},
-		{"s = 'y', e = 1", "CONCAT(s, e)", "yz;yz"}, {"x = x / 4 WHERE t", "x", ""}, {"n = n - 1 WHERE BINARY vb = 'a'", "n", "9223372036854775806;1"},
+		{"s = 'y', e = 1", "CONCAT(s, e)", "yz;yz"}, {"x = x / 4 WHERE t", "x", "0.375;2"}, {"n = n - 1 WHERE BINARY vb = 'a'", "n", "9223372036854775806;1"},
 	} {
 		if _, err := root.try("UPDATE k SET " + c.set); (err != nil) != (c.want == "") {
 			t.Errorf("UPDATE k SET %s: %v", c.set, err)

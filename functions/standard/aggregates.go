@@ -60,7 +60,12 @@ func asExact(ctx *sql.Context, a sql.Aggregation, more int) sql.Aggregation {
 	if d, ok := e.(*expression.DistinctExpression); ok {
 		e = d.Child
 	}
-	n, ok := NumberOf(ctx, Typed(ctx, e))
+	x := Typed(ctx, e)
+	n, ok := NumberOf(ctx, x)
+	if !ok && temporal(x.Type(ctx)) {
+		_, _, scale := digitsType(x.Type(ctx))
+		n, ok = Number{Scale: scale}, true
+	}
 	if !ok {
 		return a
 	}

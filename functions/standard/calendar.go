@@ -12,9 +12,9 @@ func init() {
 	define(
 		function{name: "makedate", min: 2, max: 2, typ: types.Date, eval: makeDate,
 			doc: "returns the date of a year and a day of the year."},
-		function{name: "maketime", min: 3, max: 3, typ: types.Time, eval: makeTime,
+		function{name: "maketime", min: 3, max: 3, typeOf: secondsType, eval: makeTime,
 			doc: "returns the time of hours, minutes and seconds."},
-		function{name: "time", min: 1, max: 1, typ: types.Time, doc: "returns the time of a date or text.",
+		function{name: "time", min: 1, max: 1, typeOf: spanOf, doc: "returns the time of a date or text.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {
 				us, ok := span(ctx, a[0])
 				if !ok {
@@ -26,7 +26,7 @@ func init() {
 			doc: "adds months to a period YYMM or YYYYMM."},
 		function{name: "period_diff", min: 2, max: 2, typ: types.Int64, eval: periodDiff,
 			doc: "returns the number of months between two periods YYMM or YYYYMM."},
-		function{name: "sec_to_time", min: 1, max: 1, typ: types.Time, eval: secToTime,
+		function{name: "sec_to_time", min: 1, max: 1, typeOf: secondsType, eval: secToTime,
 			doc: "returns seconds as a time."},
 		function{name: "to_seconds", min: 1, max: 1, typ: types.Int64, eval: toSeconds,
 			doc: "returns the seconds from the year 0 to a date."},
@@ -119,11 +119,7 @@ func periodDiff(ctx *sql.Context, a []any) (any, error) {
 }
 
 func secToTime(ctx *sql.Context, a []any) (any, error) {
-	s, ok := float(ctx, a[0])
-	if !ok {
-		return nil, nil
-	}
-	return timeOf(int64(math.Round(max(min(s, 4e6), -4e6) * 1e6))), nil
+	return timeOf(int64(math.Round(max(min(doubleOf(ctx, a[0]), 4e6), -4e6) * 1e6))), nil
 }
 
 // yearZero begins the days that MySQL counts from 1. Its year 0 has no February 29th, which Go's
@@ -293,13 +289,14 @@ func init() {
 	)
 }
 
-// sumType is the type of ADDTIME: that of what is added to, or a text for texts.
+// sumType is the type of ADDTIME: that of what is added to, with the digits of both, or a text for
+// texts.
 func sumType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	switch t := args[0].Type(ctx); {
-	case types.IsTimespan(t):
-		return types.Time
+	case IsTimespan(t):
+		return spanOf(ctx, args)
 	case types.IsDatetimeType(t), types.IsTimestampType(t):
-		return types.DatetimeMaxPrecision
+		return timestampType(ctx, args)
 	}
 	return types.LongText
 }

@@ -124,7 +124,9 @@ func extremeType(ctx *sql.Context, args []sql.Expression) sql.Type {
 				digits := max(t.(sql.DatetimeType).Precision(), out.(sql.DatetimeType).Precision())
 				out = types.MustCreateDatetimeType(sqltypes.Datetime, digits)
 			}
-		case !types.IsTimespan(t) || !types.IsTimespan(out):
+		case IsTimespan(t) && IsTimespan(out):
+			out = TimeType(max(SpanDigits(t), SpanDigits(out)))
+		default:
 			out = types.LongText
 		}
 	}
@@ -139,7 +141,7 @@ func extremeType(ctx *sql.Context, args []sql.Expression) sql.Type {
 func extreme(ctx *sql.Context, sign int, t sql.Type, args []sql.Expression, values []any) (any, error) {
 	compare := types.DatetimeMaxPrecision.Compare
 	read := func(v any) (any, bool) { m, ok := moment(ctx, v); return m, ok }
-	if types.IsTimespan(t) {
+	if IsTimespan(t) {
 		compare = types.Time.Compare
 		read = func(v any) (any, bool) { us, ok := span(ctx, v); return timeOf(us), ok }
 	}
@@ -147,15 +149,15 @@ func extreme(ctx *sql.Context, sign int, t sql.Type, args []sql.Expression, valu
 	inText := types.IsText(t)
 	for i, v := range values {
 		out, ok := read(v)
-		if list[i] = out; !ok || types.IsNumber(args[i].Type(ctx)) || types.IsTimespan(args[i].Type(ctx)) && inText {
+		if list[i] = out; !ok || types.IsNumber(args[i].Type(ctx)) || IsTimespan(args[i].Type(ctx)) && inText {
 			list = nil
 			break
 		}
 	}
 	if inText {
 		for i, v := range values {
-			if us, ok := span(ctx, v); ok && types.IsTimespan(args[i].Type(ctx)) {
-				values[i] = spanText(us)
+			if us, ok := span(ctx, v); ok && IsTimespan(args[i].Type(ctx)) {
+				values[i] = shownSpan(args[i].Type(ctx), us)
 				continue
 			}
 			s, err := args[i].Type(ctx).SQL(ctx, nil, v)

@@ -27,7 +27,7 @@ func digitsType(t sql.Type) (typ sql.Type, precision, scale int) {
 	d, ok := t.(sql.DatetimeType)
 	switch {
 	case !ok:
-		precision, scale = 7, 6
+		precision, scale = 7, SpanDigits(t)
 	case types.IsDateType(t):
 		return types.Int64, 8, 0
 	default:
@@ -44,7 +44,7 @@ func digitsType(t sql.Type) (typ sql.Type, precision, scale int) {
 func digitsOf(ctx *sql.Context, t sql.Type, v any, scale int) (any, error) {
 	var n, us int64
 	sign := ""
-	if types.IsTimespan(t) {
+	if IsTimespan(t) {
 		by, ok := span(ctx, v)
 		if !ok {
 			return nil, nil
@@ -53,9 +53,6 @@ func digitsOf(ctx *sql.Context, t sql.Type, v any, scale int) (any, error) {
 			sign, by = "-", -by
 		}
 		n, us = by/3600e6*10000+by/60e6%60*100+by/1e6%60, by%1e6
-		if us == 0 { // most often of a TIME without digits, which its type does not tell
-			scale = 0
-		}
 	} else {
 		m, ok := moment(ctx, v)
 		if !ok {
@@ -133,8 +130,8 @@ func inWords(ctx *sql.Context, e sql.Expression) sql.Expression {
 	}
 	return as(ctx, "words", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
 		if s, ok := v.(types.Timespan); ok {
-			return spanText(s.AsMicroseconds()), nil
-		} else if s, ok := v.(string); ok && types.IsTimespan(t) {
+			return shownSpan(t, s.AsMicroseconds()), nil
+		} else if s, ok := v.(string); ok && IsTimespan(t) {
 			return s, nil // of CURTIME
 		}
 		if m, ok := v.(time.Time); ok && m.Year() > 0 { // cut, as NOW() has more digits than its type
@@ -182,7 +179,7 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 		e = &checked{Expression: e}
 	}
 	return as(ctx, "cast", e, t, func(ctx *sql.Context, v any) (any, error) {
-		if types.IsTimespan(t) {
+		if IsTimespan(t) {
 			us, ok := span(ctx, v)
 			if !ok {
 				return nil, nil

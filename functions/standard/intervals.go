@@ -35,7 +35,7 @@ func init() {
 	}
 	for name, t := range map[string]func(digits int) sql.Type{
 		"date literal": func(int) sql.Type { return types.Date },
-		"time literal": func(int) sql.Type { return types.Time },
+		"time literal": TimeType,
 		"timestamp literal": func(digits int) sql.Type {
 			return types.MustCreateDatetimeType(sqltypes.Datetime, digits)
 		},
@@ -57,9 +57,9 @@ func literal(ctx *sql.Context, name string, typ func(digits int) sql.Type, args 
 	s, _ := l.Value().(string)
 	_, fraction, _ := strings.Cut(s, ".")
 	t, out := typ(min(len(fraction), 6)), ""
-	if types.IsTimespan(t) {
+	if IsTimespan(t) {
 		us, read := span(ctx, s)
-		ok, out = read && !dated(s), spanText(us)
+		ok, out = read && !dated(s), shownSpan(t, us)
 	} else {
 		m, read := moment(ctx, s)
 		ok, out = read && dashed(s), m.Format("2006-01-02")
@@ -110,9 +110,9 @@ func shiftedType(ctx *sql.Context, t sql.Type, by *expression.Interval) sql.Type
 	switch {
 	case types.IsDateType(t) && whole:
 		return types.Date
-	case types.IsTimespan(t) && !months && by.Unit != "WEEK":
-		return types.Time
-	case types.IsTimespan(t):
+	case IsTimespan(t) && !months && by.Unit != "WEEK":
+		return TimeType(max(digits, SpanDigits(t)))
+	case IsTimespan(t):
 		return types.DatetimeMaxPrecision
 	case types.IsTime(t):
 		return types.MustCreateDatetimeType(sqltypes.Datetime, max(digits, t.(sql.DatetimeType).Precision()))
@@ -146,9 +146,9 @@ func (s *shift) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	months, us = s.sign*months, s.sign*us
 	_, timed := v.(types.Timespan)
-	if types.IsTimespan(s.typ) || timed {
+	if IsTimespan(s.typ) || timed {
 		by, ok := span(ctx, v)
-		if sum := by + us; !ok || types.IsTimespan(s.typ) {
+		if sum := by + us; !ok || IsTimespan(s.typ) {
 			if !ok || max(sum, -sum) > maxSpan {
 				return nil, nil
 			}

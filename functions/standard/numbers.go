@@ -40,6 +40,14 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 			}
 			all = all && same
 		}
+		switch n.(type) {
+		case *plan.Filter, *plan.Having, *plan.JoinNode:
+			for i, e := range list {
+				if truthless(e.Type(ctx)) {
+					list[i], all = inTruth(ctx, e), transform.NewTree
+				}
+			}
+		}
 		if all {
 			return n, all, nil
 		}
@@ -170,7 +178,7 @@ var measured = strings.Fields("date_format time_format dayname monthname date_ad
 func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
 	counts := func(e sql.Expression) bool {
 		t := e.Type(ctx)
-		return types.IsTuple(t) || types.IsNumber(t) && !types.IsBoolean(t) || types.IsTime(t) || types.IsTimespan(t)
+		return types.IsTuple(t) || types.IsNumber(t) && !types.IsBoolean(t) || types.IsTime(t) || IsTimespan(t)
 	}
 	out, same := slices.Clone(e.Children()), transform.SameTree
 	bound := Untyped(e)

@@ -53,7 +53,7 @@ func parsedType(_ *sql.Context, args []sql.Expression) sql.Type {
 	case p == datePart, p == 0:
 		return types.Date
 	case p&datePart == 0:
-		return types.Time
+		return TimeType(p & fractionPart / fractionPart * 6)
 	case p&fractionPart != 0:
 		return types.DatetimeMaxPrecision
 	}

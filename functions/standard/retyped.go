@@ -2,6 +2,7 @@ package standard
 
 import (
 	"math"
+	mathbits "math/bits"
 	"slices"
 	"strings"
 
@@ -75,6 +76,26 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 			return finite(doubleOf(ctx, v), e.String())
 		}}, nil
+	case *gms.BitCount:
+		return &retyped{shadow: shadow{e}, typ: types.Int32, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+			v, err := evaluated(ctx, e.Children()[0], row)
+			if v == nil || err != nil {
+				return nil, err
+			}
+			return int32(mathbits.OnesCount64(bitsOf(ctx, v))), nil
+		}}, nil
+	case *gms.TimeDiff:
+		return &retyped{shadow: shadow{e}, typ: spanOf(ctx, e.Children()), eval: e.Eval}, nil
+	case *expression.Convert:
+		digits := castDigits(ctx, x)
+		if digits == 0 || !IsTimespan(x.Type(ctx)) {
+			return nil, nil
+		}
+		from := x.Child
+		if member(from.Type(ctx)) {
+			from = inText(ctx, from)
+		}
+		return &retyped{shadow: shadow{e}, typ: TimeType(digits), eval: cast(ctx, from, TimeType(digits), digits).Eval}, nil
 	case *gms.Round:
 		return ofDouble(ctx, e, math.RoundToEven), nil
 	case *gms.Truncate:
@@ -104,8 +125,10 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	if f, ok := e.(sql.FunctionExpression); ok && takeTexts[strings.ToLower(f.FunctionName())] && member(e.Type(ctx)) {
 		list := slices.Clone(e.Children())
 		for i, c := range list {
-			if member(c.Type(ctx)) {
+			if t := c.Type(ctx); member(t) {
 				list[i] = inText(ctx, c)
+			} else if temporal(t) {
+				list[i] = inWords(ctx, c)
 			}
 		}
 		with, err := e.WithChildren(ctx, list...)

@@ -132,9 +132,11 @@ func (c *call) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		if v == nil && !c.f.nulls {
 			return nil, nil
 		}
-		if d, text := v.(string); text && types.IsTime(a.Type(ctx)) { // of DATE 'text'
-			if m, ok := moment(ctx, d); ok {
+		if d, text := v.(string); text && temporal(a.Type(ctx)) { // of DATE 'text' and TIME 'text'
+			if m, ok := moment(ctx, d); ok && types.IsTime(a.Type(ctx)) {
 				v = m
+			} else if us, ok := span(ctx, d); ok && !types.IsTime(a.Type(ctx)) {
+				v = timeOf(us)
 			}
 		}
 		values[i] = v
@@ -208,17 +210,7 @@ func wrap(name string, f func(ctx *sql.Context, args []sql.Expression) (sql.Expr
 
 // timestampType is a DATETIME with the digits that the arguments have.
 func timestampType(ctx *sql.Context, args []sql.Expression) sql.Type {
-	digits := 0
-	for _, a := range args {
-		d, ok := a.Type(ctx).(sql.DatetimeType)
-		switch {
-		case !ok:
-			return types.DatetimeMaxPrecision
-		case !types.IsDateType(d):
-			digits = max(digits, d.Precision())
-		}
-	}
-	return types.MustCreateDatetimeType(sqltypes.Datetime, digits)
+	return types.MustCreateDatetimeType(sqltypes.Datetime, mostDigits(ctx, args))
 }
 
 // timestamp is TIMESTAMP(date) and TIMESTAMP(date, time).

@@ -20,13 +20,13 @@ import (
 // wanted: the DATE 2020-01-31 is 20200131 and '2020-01-31', a DATETIME(1) 20200131101112.5, and a
 // TIME 101112. go-mysql-server decides by the value, which does not tell a DATE from a DATETIME.
 
-func temporal(t sql.Type) bool { return types.IsTime(t) || types.IsTimespan(t) }
+func temporal(t sql.Type) bool { return types.IsTime(t) || IsTimespan(t) }
 
 // Functions that take numbers, and texts; others take dates and times themselves, or values of any
 // type.
 var (
 	takeNumbers = set("sum avg abs acos asin atan atan2 bit_count ceil ceiling cos cot degrees exp floor ln log log10 log2 mod pow power radians round sign " +
-		"sin sqrt tan truncate interval bit_and bit_or bit_xor bitand bitor bitxor stddevpop stddevsamp varpop varsamp std stddev stddev_pop stddev_samp variance var_pop var_samp")
+		"sin sqrt tan truncate interval bit_and bit_or bit_xor bitand bitor bitxor sec_to_time stddevpop stddevsamp varpop varsamp std stddev stddev_pop stddev_samp variance var_pop var_samp")
 	takeTexts = set("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
 		"crc32 md5 sha sha1 sha2 strcmp instr lower lcase upper ucase locate position lpad rpad ltrim rtrim trim repeat reverse soundex quote to_base64 " +
 		"substring_index find_in_set field elt group_concat regexp_like regexp_instr regexp_substr regexp_replace bin oct conv export_set make_set char @:=")
@@ -49,7 +49,9 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	}
 	each := func(of func(*sql.Context, sql.Expression) sql.Expression) (sql.Expression, error) {
 		for i, c := range list {
-			if temporal(c.Type(ctx)) {
+			if d, ok := c.(*expression.DistinctExpression); ok && temporal(c.Type(ctx)) {
+				list[i] = expression.NewDistinctExpression(of(ctx, d.Child))
+			} else if temporal(c.Type(ctx)) {
 				list[i] = of(ctx, c)
 			}
 		}
@@ -57,7 +59,7 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	}
 	if c, ok := e.(*expression.Convert); ok && e.Resolved() {
 		switch t := c.Type(ctx); {
-		case types.IsTimespan(t), types.IsDatetimeType(t), types.IsDateType(t):
+		case IsTimespan(t), types.IsDatetimeType(t), types.IsDateType(t):
 			if member(c.Child.Type(ctx)) {
 				list[0] = inText(ctx, c.Child)
 			}
@@ -172,8 +174,11 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 				}
 			}
 			return each(func(ctx *sql.Context, c sql.Expression) sql.Expression {
-				if types.IsDateType(c.Type(ctx)) { // others have all six digits in JSON
+				switch t := c.Type(ctx); { // all but days have six digits in JSON
+				case types.IsDateType(t):
 					return inWords(ctx, c)
+				case IsTimespan(t):
+					return inWords(ctx, cast(ctx, c, TimeType(6), 6))
 				}
 				return c
 			})
@@ -221,13 +226,13 @@ func castDigits(_ *sql.Context, c *expression.Convert) (n int) {
 // compared brings the operands of a comparison together where one is a date or time and another is
 // none, and reports whether it has changed any. A constant number beside a date is a date where it
 // can be one, else dates are numbers beside numbers.
-func compared(ctx *sql.Context, list []sql.Expression) bool {
+func compared(ctx *sql.Context, list []sql.Expression) (changed bool) {
 	var dates, times, years, numbers, texts, open bool // open: a text that is no constant
 	readable := true
 	for _, e := range list {
 		t := e.Type(ctx)
 		open = open || (types.IsText(t) || member(t)) && !isLiteral(e)
-		dates, times, years = dates || types.IsTime(t), times || types.IsTimespan(t), years || types.IsYear(t)
+		dates, times, years = dates || types.IsTime(t), times || IsTimespan(t), years || types.IsYear(t)
 		if types.IsNumber(t) {
 			numbers = true
 			l, ok := e.(*expression.Literal)
@@ -238,10 +243,14 @@ func compared(ctx *sql.Context, list []sql.Expression) bool {
 		}
 		texts = texts || types.IsText(t) || member(t)
 	}
-	if !dates && !times || !numbers && !texts && !(dates && times) {
-		return false
+	for i, e := range list { // TIME as go-mysql-server knows it
+		if !numbers && !texts && !dates && SpanDigits(e.Type(ctx)) > 0 {
+			list[i], changed = cast(ctx, e, types.Time, 6), true
+		}
 	}
-	changed := false
+	if !dates && !times || !numbers && !texts && !(dates && times) {
+		return changed
+	}
 	for i, e := range list {
 		switch t := e.Type(ctx); {
 		case years && dates && !times: // a year is before all of its days
@@ -260,7 +269,7 @@ func compared(ctx *sql.Context, list []sql.Expression) bool {
 			list[i] = inDigits(ctx, e)
 		case dates && types.IsNumber(t) && readable && !times:
 			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6)
-		case dates && !numbers && types.IsTimespan(t): // of today
+		case dates && !numbers && IsTimespan(t): // of today
 			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6)
 		case dates && !numbers && isLiteral(e) && types.IsText(t):
 			if !isNoMoment(ctx, e) {
@@ -273,7 +282,7 @@ func compared(ctx *sql.Context, list []sql.Expression) bool {
 			list[i] = cast(ctx, e, types.DatetimeMaxPrecision, 6) // two texts that are no dates are not equal
 		case times && !dates && !numbers && types.IsText(t) && isLiteral(e) && !open:
 			list[i] = cast(ctx, e, types.Time, 6)
-		case times && !dates && !numbers && open && (types.IsTimespan(t) || member(t)): // which are texts, then
+		case times && !dates && !numbers && open && (IsTimespan(t) || member(t)): // which are texts, then
 			list[i] = inWords(ctx, e)
 		default:
 			continue
@@ -320,6 +329,17 @@ func dateText(ctx *sql.Context, e sql.Expression) sql.Expression {
 	})
 }
 
+// truthless reports whether MySQL reads values of a type as numbers where they are conditions.
+func truthless(t sql.Type) bool { return types.IsTextOnly(t) || temporal(t) }
+
+// inTruth is such a condition as a number, which is not 0 where it is true.
+func inTruth(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if temporal(e.Type(ctx)) {
+		e = inDigits(ctx, e)
+	}
+	return inDouble(ctx, e)
+}
+
 // member reports whether values of a type are members of an ENUM or SET.
 func member(t sql.Type) bool { return types.IsEnum(t) || types.IsSet(t) }
 
@@ -343,16 +363,23 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	}
 	name, from := "", 0
 	switch e := e.(type) {
-	case *gms.If:
-		if types.IsTextOnly(list[0].Type(ctx)) { // true where the number that it begins with is not 0
-			list[0], changed = inDouble(ctx, list[0]), true
+	case *gms.If, *expression.Case:
+		c, ok := e.(*expression.Case)
+		for i := 0; i < len(list)-1 && (!ok || c.Expr == nil); i += 2 {
+			if truthless(list[i].Type(ctx)) {
+				list[i], changed = inTruth(ctx, list[i]), true
+			}
 		}
 	case *expression.And, *expression.Or, *expression.Xor, *expression.Not, *expression.IsTrue:
-		each(0, types.IsTextOnly, inDouble)
+		each(0, truthless, inTruth)
 	case *Over:
 		name, from = e.Name, len(list)-len(e.Args())
 	case sql.Aggregation:
 		name = strings.ToLower(e.(sql.FunctionExpression).FunctionName())
+	case *expression.Arithmetic, *expression.Div, *expression.UnaryMinus:
+		if !slices.ContainsFunc(list, isInterval) {
+			each(0, types.IsTextOnly, inDouble)
+		}
 	case expression.Comparer, *expression.Between:
 		rows := slices.ContainsFunc(list, func(c sql.Expression) bool { _, row := c.(expression.Tuple); return row })
 		is := func(test func(sql.Type) bool) bool {
@@ -360,11 +387,13 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 		wordy := func(t sql.Type) bool { return isBytes(t) || member(t) }
 		switch {
-		case is(member) && is(types.IsText) && !is(types.IsNumber) && !is(temporal):
+		case is(member) && !is(types.IsNumber) && !is(temporal):
 			each(0, member, inWords)
 			if is(isBytes) {
 				each(0, types.IsTextOnly, inBytes)
 			}
+		case !is(temporal) && !is(isBytes) && is(types.IsTextOnly) && is(types.IsNumber) && !(is(isBigint) && slices.ContainsFunc(list, isTextConstant)):
+			each(0, func(sql.Type) bool { return true }, inDouble)
 		case !is(temporal) && (is(wordy) && is(types.IsNumber) || is(types.IsDecimal) && (is(types.IsFloat) || is(types.IsText))):
 			each(0, func(t sql.Type) bool { return wordy(t) || types.IsDecimal(t) }, inDouble)
 		case !is(temporal) && is(types.IsDecimal): // go-mysql-server compares by the digits of one of them
@@ -378,7 +407,8 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case name == "max" || name == "min":
 		each(from, member, inWords)
 	case strings.HasPrefix(name, "bit") && takeNumbers[name]:
-		each(from, types.IsDecimal, func(ctx *sql.Context, e sql.Expression) sql.Expression { // negative ones have bits, too
+		inexact := func(t sql.Type) bool { return types.IsDecimal(t) || types.IsFloat(t) }
+		each(from, inexact, func(ctx *sql.Context, e sql.Expression) sql.Expression { // negative ones have bits, too
 			return as(ctx, "number", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return int64(bitsOf(ctx, v)), nil })
 		})
 	case takeNumbers[name]:
@@ -388,6 +418,16 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return nil, nil
 	}
 	return withOperands(ctx, e, list)
+}
+
+func isBigint(t sql.Type) bool { return t == types.Int64 || t == types.Uint64 }
+
+func isTextConstant(e sql.Expression) bool {
+	l, ok := e.(*expression.Literal)
+	if ok {
+		_, ok = plainText(l.Value())
+	}
+	return ok
 }
 
 func isLiteral(e sql.Expression) bool { _, ok := e.(*expression.Literal); return ok }

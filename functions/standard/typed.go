@@ -413,7 +413,7 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 			}
 			return out
 		}
-		if out.number, ok = CastDecimal(ctx, x); !ok || types.IsTime(x.Child.Type(ctx)) || types.IsTimespan(x.Child.Type(ctx)) {
+		if out.number, ok = CastDecimal(ctx, x); !ok || types.IsTime(x.Child.Type(ctx)) || IsTimespan(x.Child.Type(ctx)) {
 			return nil
 		}
 		out.eval = func(ctx *sql.Context, a []any) (any, error) { return castDecimal(ctx, a[0], out.number) }

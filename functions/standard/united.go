@@ -189,12 +189,13 @@ func (t *typer) unitedCast(x, y *expression.GetField) (a, b sql.Expression) {
 	case either(types.IsBinaryType):
 		to = "binary"
 	case either(types.IsBit):
+	case both(IsTimespan):
+		to := TimeType(max(SpanDigits(p), SpanDigits(q)))
+		return cast(t.ctx, x, to, 6), cast(t.ctx, y, to, 6)
 	case both(temporal):
 		d, isD := p.(sql.DatetimeType)
 		e, isE := q.(sql.DatetimeType)
 		switch to = "datetime"; {
-		case both(types.IsTimespan):
-			to = "time"
 		case isD && isE:
 			length = max(d.Precision(), e.Precision())
 		default:

@@ -22,7 +22,7 @@ func (l *lowerer) scalar(e sql.Expression, what string) (Expr, error) {
 	return x, err
 }
 
-func temporalType(t sql.Type) bool { return types.IsTime(t) || types.IsTimespan(t) }
+func temporalType(t sql.Type) bool { return types.IsTime(t) || standard.IsTimespan(t) }
 
 func operator(e expression.Comparer) string {
 	switch e.(type) {

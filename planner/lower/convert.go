@@ -295,11 +295,17 @@ func (l *lowerer) toString(x Expr) Expr {
 		if single := x.read.single; single != "" && x.SQL == x.read.text { // has fewer digits
 			s = "CAST(CASE WHEN isfinite(" + single + ") THEN " + single + " END AS VARCHAR)"
 		}
+		if x.Type.Single {
+			s = "CAST(CAST(" + x.SQL + " AS FLOAT) AS VARCHAR)"
+		}
 		s = "regexp_replace(regexp_replace(" + s + ", '[.]0$|[+]', ''), 'e(-?)0', 'e\\1')"
 		return of(String, s, x)
 	case Date:
 		return of(String, "strftime("+x.SQL+", '%Y-%m-%d')", x)
 	case Datetime:
+		if n := x.Type.Scale; n > 0 {
+			return of(String, fmt.Sprintf("substring(strftime(%s, '%%Y-%%m-%%d %%H:%%M:%%S.%%f'), 1, %d)", x.SQL, 20+n), x)
+		}
 		return of(String, l.let(x.SQL, func(r string) string {
 			return "(CASE WHEN epoch_us(" + r + ") % 1000000 = 0 THEN strftime(" + r + ", '%Y-%m-%d %H:%M:%S') ELSE strftime(" + r + ", '%Y-%m-%d %H:%M:%S.%f') END)"
 		}), x)
@@ -430,6 +436,9 @@ func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
 	}
 	if t.Kind == Datetime && length < 6 {
 		x = l.roundMoment(x, length)
+	}
+	if t.Kind == Datetime && l.raises() {
+		x.Type.Scale = length
 	}
 	if t.Kind == String && length > 0 {
 		x = of(String, fmt.Sprintf("substring(%s, 1, %d)", x.SQL, length), x)

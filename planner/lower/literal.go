@@ -16,6 +16,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions/standard"
 	"scrim/internal/refuse"
 )
 
@@ -137,7 +138,7 @@ func (l *lowerer) text(s string) (Expr, error) {
 func (l *lowerer) temporalText(s string, t sql.Type) (Expr, bool) {
 	var x Expr
 	switch {
-	case types.IsTimespan(t):
+	case standard.IsTimespan(t):
 		v, err := types.Time.ConvertToTimespan(s)
 		if err != nil {
 			return x, false

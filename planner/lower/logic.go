@@ -196,7 +196,9 @@ func (l *lowerer) unify(xs []Expr) ([]Expr, error) {
 			if !ok {
 				return nil, refuse.New(refuse.Expression, "The branches of an expression have types that do not go together on protected rows.")
 			}
-			x = l.tight(y)
+			if x = l.tight(y); x.Type.Kind == t.Kind {
+				x.Type = t
+			}
 		}
 		out[i] = x
 	}
@@ -218,6 +220,7 @@ func common(t Type, x Expr) (Type, bool) {
 	}
 	switch {
 	case a == b && a != Decimal:
+		t.Scale, t.Single = max(t.Scale, x.Type.Scale), t.Single && x.Type.Single
 		return t, true
 	case temporal(a) && temporal(b):
 		return Type{Kind: Datetime}, true

@@ -339,7 +339,9 @@ const (
 // Type is the store type of a lowered expression.
 type Type struct {
 	Kind             Kind
-	Precision, Scale int // of Decimal
+	Precision, Scale int // of Decimal; the scale of a Datetime is how many digits its text has at least
+	// Of Double, for a FLOAT column of public rows: its text has fewer digits.
+	Single bool `encode:"omitzero"`
 	// Of Array: whether the elements are numbers, and then how many each has; 0 for lists, which
 	// vary.
 	Numbers bool

@@ -25,7 +25,7 @@ var numericFunctions = []entry{
 		case UInt:
 			return x, nil
 		}
-		x.SQL = "abs(" + x.SQL + ")"
+		x.SQL, x.Type.Single = "abs("+x.SQL+")", false
 		return x.plain(), nil
 	}},
 	{names: "sign", signature: "SIGN(x)", lower: func(l *lowerer, c *call) (Expr, error) {

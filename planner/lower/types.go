@@ -261,6 +261,15 @@ func Typed(x Expr, t sql.Type) Expr {
 	return x
 }
 
+// Shown returns a column of public rows with the digits that its SQL type has as a text.
+func Shown(x Expr, t sql.Type) Expr {
+	if d, ok := t.(sql.DatetimeType); ok && x.Type.Kind == Datetime {
+		x.Type.Scale = d.Precision()
+	}
+	x.Type.Single = x.Type.Kind == Double && t == types.Float32
+	return x
+}
+
 const (
 	firstDay    = "DATE '0001-01-01'"
 	lastDay     = "DATE '9999-12-31'"

@@ -163,24 +163,31 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr,
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(CASE WHEN %[1]s IS NULL THEN %[2]s END), sum(%[1]s), sum(CASE WHEN %[1]s IS NULL THEN %[2]s END))", w, x.SQL)
 		}
+		if t.Kind == lower.Double {
+			text = finite(text)
+		}
 		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
 	default:
 		if f := spread[plainName(nameOf(a))]; f != "" && number {
 			// Of one value the store knows no sample variance either. Squares beyond DOUBLE are an
 			// error of its own there, or an infinity.
 			text := f + "(CAST(" + x.Unrounded().SQL + " AS DOUBLE))"
-			text = "CASE WHEN isinf(" + text + ") THEN error('a DOUBLE value is out of range') ELSE " + text + " END"
-			return lower.Expr{SQL: text, Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+			return lower.Expr{SQL: finite(text), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	case *aggregation.Avg:
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
 			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale), Type: t, Nullable: true}, nil
 		}
 		if number && x.Type.Kind != lower.Decimal { // of which the store computes in floating point
-			return lower.Expr{SQL: "avg(" + x.SQL + ")", Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+			return lower.Expr{SQL: finite("avg(" + x.SQL + ")"), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
 		}
 	}
 	return x, rel.ErrStay
+}
+
+// finite raises an error where a DOUBLE is none.
+func finite(text string) string {
+	return "CASE WHEN isinf(" + text + ") THEN error('a DOUBLE value is out of range') ELSE " + text + " END"
 }
 
 // ofTwo are the aggregates of two numbers that the store has under the same names.

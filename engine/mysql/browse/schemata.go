@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/functions/standard"
 )
 
 // The rows of the tables of information_schema that list databases, tables and columns, in the
@@ -245,7 +246,7 @@ func numeric(t sql.Type, text string) (precision, scale, fraction any) {
 		}
 		return nil, nil, uint32(t.Precision())
 	}
-	if types.IsTimespan(t) {
+	if standard.IsTimespan(t) {
 		digits := uint32(0)
 		_, _ = fmt.Sscanf(text, "time(%d)", &digits)
 		return nil, nil, digits

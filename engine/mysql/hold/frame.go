@@ -262,7 +262,7 @@ const (
 
 func scaleOf(t sql.Type) scale {
 	switch {
-	case types.IsTimespan(t):
+	case standard.IsTimespan(t):
 		return spans
 	case types.IsTime(t):
 		return times

@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/collation"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
@@ -218,7 +219,7 @@ func newColumn(ctx *sql.Context, c *sql.Column, of sql.CollationID) (columnDef, 
 	}
 	def := columnDef{name: c.Name, store: stored, nullable: c.Nullable && !c.PrimaryKey && !c.AutoIncrement}
 	def.meta = columnMeta{MySQL: t.String(), Auto: c.AutoIncrement, Comment: c.Comment}
-	if digits, ok := declaredFraction(ctx, c.Name); ok && types.IsTimespan(t) {
+	if digits, ok := declaredFraction(ctx, c.Name); ok && standard.IsTimespan(t) {
 		def.meta.MySQL = "time"
 		if digits > 0 {
 			def.meta.MySQL = fmt.Sprintf("time(%d)", digits)

@@ -8,11 +8,11 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
-	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
@@ -394,8 +394,8 @@ func columnType(ctx *sql.Context, c store.Column, m columnMeta) (sql.Type, error
 	if m.MySQL == "" {
 		return lower.MySQLType(c.Type)
 	}
-	if _, isTime := fractionOf(m.MySQL); isTime {
-		return types.Time, nil
+	if digits, isTime := fractionOf(m.MySQL); isTime {
+		return standard.TimeType(digits), nil
 	}
 	if t, ok := parsed.Load(m.MySQL); ok {
 		return t.(sql.Type), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/collation"
 )
 
@@ -104,7 +105,7 @@ func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, e
 		return refused(mysql.ERDataTooLong, mysql.SSDataTooLong, "Data too long")
 	case types.IsEnum(t), types.IsSet(t):
 		return refused(1265, "01000", "Data truncated")
-	case types.IsTime(t) || types.IsTimespan(t):
+	case types.IsTime(t) || standard.IsTimespan(t):
 		kind, _, _ := strings.Cut(strings.Replace(t.String(), "timestamp", "datetime", 1), "(")
 		return incorrect(1292, "22007", kind)
 	case err == nil || types.ErrConvertToDecimalLimit.Is(err) || sql.ErrValueOutOfRange.Is(err), types.IsNumber(t) && !isText:

@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/functions/standard"
 	"scrim/internal/collation"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
@@ -181,7 +182,7 @@ func touches(columns, changes []string) bool {
 func (l *link) never(i int) bool {
 	child, parent := l.child.schema[l.from[i]].Type, l.parent.schema[l.to[i]].Type
 	c := columnDef{meta: metaOf(l.child.def.Columns[l.from[i]]), store: l.child.def.Columns[l.from[i]].Type}
-	if c.keyType() != "digits" || types.IsTimespan(child) && types.IsTimespan(parent) {
+	if c.keyType() != "digits" || standard.IsTimespan(child) && standard.IsTimespan(parent) {
 		return false
 	}
 	return fraction(child) != fraction(parent)

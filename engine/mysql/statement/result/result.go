@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
@@ -134,7 +135,9 @@ func (s *spooled) add(ctx *sql.Context, row sql.Row) error {
 			v = *x
 		default:
 			var err error
-			if text, ok := appendDouble(ctx, s.buffer.Get(), c.Type, x); ok {
+			if f, ok := x.(float64); ok && math.IsInf(f, 0) { // a sum
+				return mysql.NewSQLError(mysql.ERDataOutOfRange, mysql.SSDataOutOfRange, "DOUBLE value is out of range in '%s'", c.Name)
+			} else if text, ok := appendDouble(ctx, s.buffer.Get(), c.Type, x); ok {
 				v = sqltypes.MakeTrusted(c.Type.Type(), text)
 			} else if v, err = c.Type.SQL(ctx, s.buffer.Get(), x); err != nil {
 				return err
@@ -202,9 +205,9 @@ func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, o
 // noFraction ends a time without a fraction of a second, as go-mysql-server writes it.
 var noFraction = []byte(".000000")
 
-// mysqlTimes leaves a fraction that is zero out of the times of a row: of TIMEs, and of dates with
-// a time that are no columns of tables. MySQL knows of FROM_UNIXTIME(0) or a TIME that it has no
-// fraction, and go-mysql-server gives them all six digits. It gives years all four, too.
+// mysqlTimes leaves a fraction that is zero out of the times of a row: of TIMEs without digits, and
+// of dates with a time that are no columns of tables. MySQL knows of FROM_UNIXTIME(0) that it has
+// no fraction, and go-mysql-server gives them all six digits. It gives years all four, too.
 func mysqlTimes(fields []*querypb.Field, row []sqltypes.Value) {
 	for i, f := range fields {
 		switch f.Type {
@@ -214,7 +217,7 @@ func mysqlTimes(fields []*querypb.Field, row []sqltypes.Value) {
 			}
 		}
 		switch {
-		case f.Type == querypb.Type_TIME:
+		case f.Type == querypb.Type_TIME && f.Decimals == 0:
 		case f.Type == querypb.Type_DATETIME && f.Table == "":
 		default:
 			continue
@@ -252,6 +255,10 @@ func Fields(ctx *sql.Context, schema sql.Schema) []*querypb.Field {
 			f.Decimals = notFixedDecimals
 		case types.IsDatetimeType(c.Type):
 			f.Decimals = uint32(c.Type.(sql.DatetimeType).Precision())
+		default:
+			if t, ok := c.Type.(interface{ SecondDigits() int }); ok { // TIME(n)
+				f.Decimals = uint32(t.SecondDigits())
+			}
 		}
 		fields[i] = f
 	}
