@@ -315,6 +315,15 @@ func TestUpdatesGoRowByRow(t *testing.T) {
 	root.want("SELECT pk FROM t ORDER BY pk", "1", "2", "4")
 	root.exec("CREATE TABLE u (a VARCHAR(5), b VARCHAR(5), UNIQUE (a, b))")
 	root.exec("INSERT INTO u VALUES ('x-', 'y'), ('x', '-y')") // which an error shows alike
+	root.exec("CREATE TABLE many (id INT PRIMARY KEY, s VARCHAR(9), UNIQUE (s))")
+	root.exec("INSERT INTO many SELECT a.x + 3 * b.x + 9 * c.x + 27 * d.x + 81 * e.x + 243 * f.x + 729 * g.x, NULL FROM two a, two b, two c, two d, two e, two f, two g")
+	root.exec("INSERT INTO many SELECT id + 2187, NULL FROM many")
+	root.exec("UPDATE many SET s = CONCAT('s', id)")
+	for range 3 { // more rows than the store takes at a time, over keys that it has just left
+		root.exec("UPDATE many SET id = id - 1, s = CONCAT('s', id)")
+		root.exec("UPDATE many SET id = id + 1, s = CONCAT('s', id) ORDER BY id DESC")
+	}
+	root.want("SELECT COUNT(*), MIN(id), MAX(id), SUM(s = CONCAT('s', id)) FROM many", "4374|1093|5466|4374")
 }
 
 func TestTransactions(t *testing.T) {

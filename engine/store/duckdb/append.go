@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,20 +27,51 @@ const fewValues = 64
 // which casts them to the table's own types and refuses what does not fit. The appender alone would
 // neither tell the kind of a failure nor stop when it is cancelled.
 func (s *session) Append(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
-	return s.append(ctx, table, columns, rows, "INSERT INTO "+quoteRef(table)+" ("+sqltext.StoreNames(columns)+") SELECT * FROM ", "")
+	return s.append(ctx, table, columns, rows, func(batch string) []string {
+		return []string{"INSERT INTO " + quoteRef(table) + " (" + sqltext.StoreNames(columns) + ") SELECT * FROM " + batch}
+	})
 }
 
-// Change implements store.Session, in the same way.
+// Change implements store.Session, in the same way. DuckDB compares the keys of a row that it
+// updates with those of rows that the same statement has yet to update: where a key changes, all
+// rows are removed before they are written.
 func (s *session) Change(ctx context.Context, table store.TableRef, columns []string, rows [][]any) error {
-	set := make([]string, len(columns)-1)
+	keyed, err := s.keyed(ctx, table, columns[1:])
+	if err != nil {
+		return err
+	}
+	t := quoteRef(table)
+	set, replace := make([]string, len(columns)-1), make([]string, len(columns)-1)
 	for i, c := range columns[1:] {
 		set[i] = fmt.Sprintf("%s = b.c%d", sqltext.StoreName(c), i+1)
+		replace[i] = fmt.Sprintf("b.c%d AS %s", i+1, sqltext.StoreName(c))
 	}
-	return s.append(ctx, table, columns, rows, "UPDATE "+quoteRef(table)+" AS t SET "+sqltext.List(set)+" FROM ", " AS b WHERE t.rowid = b.c0")
+	return s.append(ctx, table, columns, rows, func(batch string) []string {
+		if !keyed || len(rows) == 1 {
+			return []string{"UPDATE " + t + " AS t SET " + sqltext.List(set) + " FROM " + batch + " AS b WHERE t.rowid = b.c0"}
+		}
+		return []string{"CREATE TEMP TABLE " + batch + "_full AS SELECT t.* REPLACE (" + sqltext.List(replace) + ") FROM " + t + " AS t, " + batch + " AS b WHERE t.rowid = b.c0",
+			"DELETE FROM " + t + " WHERE rowid IN (SELECT c0 FROM " + batch + ")", "INSERT INTO " + t + " SELECT * FROM " + batch + "_full"}
+	})
 }
 
-// append runs a statement, of which from stands before the rows and where behind them.
-func (s *session) append(ctx context.Context, table store.TableRef, columns []string, rows [][]any, from, where string) error {
+// keyed reports whether one of a table's columns is of a key.
+func (s *session) keyed(ctx context.Context, table store.TableRef, columns []string) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.usable(); err != nil {
+		return false, err
+	}
+	all, err := s.c.keys(ctx)
+	return slices.ContainsFunc(all[store.TableRef{Schema: strings.ToLower(table.Schema), Name: strings.ToLower(table.Name)}], func(k store.Key) bool {
+		return slices.ContainsFunc(columns, func(c string) bool {
+			return slices.ContainsFunc(k.Columns, func(of string) bool { return strings.EqualFold(of, c) })
+		})
+	}), classify(ctx, err)
+}
+
+// append runs statements over rows in temporary tables, whose names begin with batch.
+func (s *session) append(ctx context.Context, table store.TableRef, columns []string, rows [][]any, statements func(batch string) []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.usable(); err != nil {
@@ -62,12 +94,12 @@ func (s *session) append(ctx context.Context, table store.TableRef, columns []st
 		for i, c := range columns {
 			kinds[i] = columnKind(rows, i, blobs[strings.ToLower(c)])
 		}
-		if len(rows)*len(columns) <= fewValues && where == "" {
+		if columns[0] != "rowid" && len(rows)*len(columns) <= fewValues {
 			return false, s.insertFew(ctx, table, columns, kinds, rows)
 		}
 		for len(rows) > 0 {
 			n := min(appendRows, len(rows))
-			if err := s.appendBatch(ctx, kinds, rows[:n], from, where); err != nil {
+			if err := s.appendBatch(ctx, kinds, rows[:n], statements); err != nil {
 				return false, err
 			}
 			rows = rows[n:]
@@ -154,7 +186,7 @@ func (s *session) insertFew(ctx context.Context, table store.TableRef, columns [
 
 // appendBatch writes rows by way of a temporary table, which the transaction takes along if it
 // fails.
-func (s *session) appendBatch(ctx context.Context, kinds []duckdb.Type, rows [][]any, from, where string) error {
+func (s *session) appendBatch(ctx context.Context, kinds []duckdb.Type, rows [][]any, statements func(batch string) []string) error {
 	s.batches++
 	batch := fmt.Sprintf("__scrim_batch_%d", s.batches)
 	define := make([]string, len(kinds))
@@ -167,14 +199,20 @@ func (s *session) appendBatch(ctx context.Context, kinds []duckdb.Type, rows [][
 	if err := s.send("temp", "main", batch, rows, func(v any, column int) (any, error) { return sendable(v, kinds[column]) }); err != nil {
 		return err
 	}
-	n, err := s.c.exec(ctx, from+"temp.main."+batch+where)
-	if err != nil {
-		return err
+	var n int64
+	for _, q := range statements("temp.main." + batch) {
+		var err error
+		if n, err = s.c.exec(ctx, q); err != nil {
+			return err
+		}
 	}
 	if n != int64(len(rows)) { // a row of the statement has another number by now
 		return internal(fmt.Sprintf("%d of %d rows were written", n, len(rows)))
 	}
-	_, err = s.c.exec(ctx, "DROP TABLE temp.main."+batch)
+	_, err := s.c.exec(ctx, "DROP TABLE temp.main."+batch)
+	if err == nil {
+		_, err = s.c.exec(ctx, "DROP TABLE IF EXISTS temp.main."+batch+"_full")
+	}
 	return err
 }
 
