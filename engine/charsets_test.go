@@ -163,3 +163,47 @@ func TestCollationsOfSelectedColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestConvertedCharacterSets: bytes are read as texts of the character set, and those that are none
+// are NULL; a character set that the server does not have is refused wherever it is named.
+func TestConvertedCharacterSets(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (id INT PRIMARY KEY, b VARBINARY(9), s VARCHAR(9))", "CALL dp_public('c.t')",
+		"INSERT INTO t VALUES (1, 0xE9, 'é'), (2, 0xC3A9, 'a'), (3, 0xFF41, 'b'), (4, NULL, NULL)")
+	for q, want := range map[string]string{
+		"SELECT id, HEX(CONVERT(b USING utf8mb4)), HEX(CONVERT(b USING latin1)), HEX(CONVERT(b USING ascii)), HEX(CONVERT(s USING binary)), HEX(CONVERT(s USING latin1)) FROM t ORDER BY id": "1,NULL,E9,NULL,C3A9,E9;2,C3A9,C3A9,NULL,61,61;3,NULL,FF41,NULL,62,62;4,NULL,NULL,NULL,NULL,NULL",
+		"SELECT id FROM t WHERE CONVERT(b USING utf8mb4) = 'É'":                                                                                                "2",
+		"SELECT id FROM t WHERE CONVERT(b USING latin1) = 'é'":                                                                                                 "1",
+		"SELECT COUNT(*) FROM t WHERE CONVERT(id USING utf8mb4) = '01'":                                                                                        "0",
+		"SELECT CONVERT(0xE9 USING latin1), CONVERT(5.50 USING utf8mb4), CONVERT(DATE '2020-01-02' USING latin1), CHARSET(CONVERT(5 USING latin1))":            "é,5.50,2020-01-02,latin1",
+		"SELECT HEX(CAST('é' AS CHAR CHARACTER SET latin1)), HEX(CAST('éa' AS CHAR(1) CHARACTER SET latin1)), HEX(CAST('éa' AS CHAR(1) CHARACTER SET binary))": "E9,E9,C3",
+		"SELECT HEX(CHAR(233 USING latin1)), HEX(CHAR(233 USING utf8mb4)), CHAR(0xC3A9 USING utf8mb4), CHARSET(CHAR(65 USING latin1)), CHARSET(CHAR(65))":      "E9,NULL,é,latin1,binary",
+	} {
+		if got := rowsText(root.query(q)); got != want {
+			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+	}
+	root.query("SELECT CONVERT(0x41E9 USING utf8mb4)")
+	if got := root.remarked(); !strings.Contains(got, "Warning 1300 Invalid utf8mb4 character string: 'E9'") {
+		t.Errorf("warnings %s", got)
+	}
+	for _, q := range []string{"SELECT CONVERT('a' USING gbk)", "SELECT CHAR(65 USING gbk)", "SELECT CAST('a' AS CHAR CHARACTER SET utf16)", "SELECT _utf16 0x0061", "SELECT 'a' COLLATE big5_chinese_ci", "SELECT s FROM t ORDER BY s COLLATE gbk_bin",
+		"CREATE TABLE u (a VARCHAR(9)) CHARSET gbk", "CREATE TABLE u (a VARCHAR(9) CHARACTER SET gbk)", "CREATE TABLE u (a ENUM('x') CHARSET ucs2)", "ALTER TABLE t MODIFY s VARCHAR(9) COLLATE sjis_bin",
+		"CREATE DATABASE u CHARSET sjis", "ALTER DATABASE c CHARSET utf16", "ALTER TABLE t CONVERT TO CHARACTER SET sjis"} {
+		if e := root.refused(1235, "42000", q); !strings.Contains(e.Message, "is not supported. Use ") {
+			t.Errorf("%s: %s", q, e.Message)
+		}
+	}
+	for _, q := range []string{"CREATE DATABASE u CHARACTER SET latin1 COLLATE utf8mb4_bin", "CREATE TABLE u (a VARCHAR(9) CHARACTER SET latin1 COLLATE utf8mb4_bin)", "SELECT 'a' COLLATE latin1_bin"} {
+		root.refused(1253, "42000", q)
+	}
+	root.exec("ALTER DATABASE c CHARSET latin1")
+	if got := root.query("SHOW CREATE DATABASE c")[0][1]; !strings.Contains(got, "latin1_swedish_ci") {
+		t.Errorf("a database of latin1: %s", got)
+	}
+	for q, want := range map[string]string{"SELECT (s), ((t.id)), (1), (id) + 1 FROM t": "s,id,(1),(id) + 1", "SELECT DISTINCT(id > 5), (s) FROM t": "(id > 5),s", "SELECT DISTINCT (id>5) FROM t ORDER BY 1": "(id>5)"} {
+		if got, err := root.answer(q); err != nil || strings.Join(got.columns, ",") != want {
+			t.Errorf("%s has the columns %q, %v", q, got.columns, err)
+		}
+	}
+}

@@ -157,13 +157,13 @@ func Collated(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.Case:
 		return collatedCase(ctx, e)
 	case *expression.ConvertUsing:
-		switch set := e.TargetCharSet; set {
-		case sql.CharacterSet_latin1, sql.CharacterSet_ascii, sql.CharacterSet_utf8mb3:
-			if types.IsTextOnly(e.Child.Type(ctx)) {
-				return &ConvertUsing{e}, nil
+		switch text := types.IsTextOnly(e.Child.Type(ctx)); e.TargetCharSet {
+		case sql.CharacterSet_binary, sql.CharacterSet_utf8mb4:
+			if text {
+				return e, nil
 			}
 		}
-		return e, nil
+		return &ConvertUsing{e}, nil
 	case *expression.Convert:
 		if t := e.Type(ctx); types.IsBinaryType(t) && inLatin1(ctx, e.Child) {
 			return e.WithChildren(ctx, Stored(ctx, e.Child))
@@ -323,8 +323,20 @@ func Stored(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return newCall(ctx, f, []sql.Expression{e})
 }
 
-// ConvertUsing is CONVERT(x USING c) of a text, which stays in UTF-8.
+// ConvertUsing is CONVERT(x USING c) of a text, which stays in UTF-8, or of bytes, which are those
+// of a text of c.
 type ConvertUsing struct{ *expression.ConvertUsing }
+
+// Type implements sql.Expression.
+func (c *ConvertUsing) Type(ctx *sql.Context) sql.Type {
+	switch set := c.TargetCharSet; {
+	case set == sql.CharacterSet_binary:
+		return types.LongBlob
+	case !types.IsTextOnly(c.Child.Type(ctx)):
+		return types.CreateLongText(set.DefaultCollation())
+	}
+	return c.ConvertUsing.Type(ctx)
+}
 
 // Eval implements sql.Expression.
 func (c *ConvertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
@@ -333,7 +345,25 @@ func (c *ConvertUsing) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		return nil, err
 	}
 	s, err := words(ctx, v, c.Child.Type(ctx))
-	return collation.Within(c.TargetCharSet, s), err
+	switch set, bytes := c.TargetCharSet, types.IsBinaryType(c.Child.Type(ctx)); {
+	case err != nil || set == sql.CharacterSet_binary:
+		return []byte(s), err
+	case bytes && set == sql.CharacterSet_latin1:
+		text, _ := set.Encoder().Decode([]byte(s)) // which has a character for each byte
+		return string(text), nil
+	case bytes:
+		for i := 0; i < len(s); {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 || collation.Outside(set, s[i:i+n]) >= 0 {
+				ctx.Warn(1300, "Invalid %s character string: '%X'", set.Name(), s[i:min(i+6, len(s))])
+				return nil, nil
+			}
+			i += n
+		}
+		return s, nil
+	default:
+		return collation.Within(set, s), nil
+	}
 }
 
 // WithChildren implements sql.Expression.

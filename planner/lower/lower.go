@@ -223,16 +223,27 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	case *expression.Convert:
 		return l.cast(e)
 	case *expression.ConvertUsing:
-		if set := e.TargetCharSet; set != sql.CharacterSet_utf8mb4 { // has not all characters
-			return Expr{}, refuse.New(refuse.Expression, "CONVERT to %s is not allowed on protected rows.", set.Name()).With("Texts are compared without it.")
-		}
-		return l.expr(e.Child)
+		return l.using(e)
+	case *standard.ConvertUsing:
+		return l.using(e.ConvertUsing)
 	case expression.Tuple:
 		return Expr{}, refuse.New(refuse.Expression, "A row of several values is allowed beside = and IN only.")
 	case sql.FunctionExpression:
 		return l.call(e)
 	}
 	return Expr{}, refuse.New(refuse.Expression, "%s is not allowed on protected rows.", describe(e))
+}
+
+// using translates CONVERT(x USING c).
+func (l *lowerer) using(e *expression.ConvertUsing) (Expr, error) {
+	if set := e.TargetCharSet; set != sql.CharacterSet_utf8mb4 { // has not all characters
+		return Expr{}, refuse.New(refuse.Expression, "CONVERT to %s is not allowed on protected rows.", set.Name()).With("Texts are compared without it.")
+	}
+	x, err := l.scalar(e.Child, "CONVERT")
+	if err != nil || x.Type.Kind == Null {
+		return x, err
+	}
+	return l.toString(x), nil
 }
 
 // describe names a node that is not allowed.

@@ -6,9 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/vitess/go/mysql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/internal/collation"
 	"scrim/internal/sqltext"
 )
 
@@ -230,8 +232,9 @@ func exactly(s ast.Statement) {
 	})
 }
 
-// shortened writes CAST(x AS CHAR(n)) as LEFT(CAST(x AS CHAR), n): the binder leaves a cast of a
-// text to a text out, its length too.
+// shortened writes CAST(x AS CHAR(n) CHARACTER SET c) as LEFT(CONVERT(CAST(x AS CHAR) USING c), n):
+// the binder leaves a cast of a text to a text out, its length and its character set too. CHAR(n
+// USING c) is CONVERT(CHAR(n) USING c).
 func shortened(s ast.Statement) ast.Statement {
 	if _, ok := s.(*ast.DDL); ok { // is shown as it is written
 		return s
@@ -239,19 +242,60 @@ func shortened(s ast.Statement) ast.Statement {
 	found := false
 	var rewrite swap
 	rewrite = func(e ast.Expr) (ast.Expr, bool) {
+		if c, ok := e.(*ast.CharExpr); ok && c.Type != "" {
+			found = true
+			return &ast.ConvertUsingExpr{Expr: copyOf(ast.Expr(&ast.CharExpr{Exprs: c.Exprs}), rewrite), Type: c.Type}, false
+		}
 		c, ok := e.(*ast.ConvertExpr)
-		if !ok || !strings.EqualFold(c.Type.Type, "char") || c.Type.Length == nil || c.Type.Charset != "" {
+		if !ok || !strings.EqualFold(c.Type.Type, "char") || c.Type.Length == nil && c.Type.Charset == "" {
 			return nil, true
 		}
 		found = true
 		whole := *c
 		whole.Expr, whole.Type = copyOf(c.Expr, rewrite), &ast.ConvertType{Type: c.Type.Type}
-		return &ast.FuncExpr{Name: ast.NewColIdent("left"), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: &whole}, &ast.AliasedExpr{Expr: c.Type.Length}}}, false
+		var out ast.Expr = &whole
+		if c.Type.Charset != "" {
+			out = &ast.ConvertUsingExpr{Expr: out, Type: c.Type.Charset}
+		}
+		if c.Type.Length != nil {
+			out = &ast.FuncExpr{Name: ast.NewColIdent("left"), Exprs: ast.SelectExprs{&ast.AliasedExpr{Expr: out}, &ast.AliasedExpr{Expr: c.Type.Length}}}
+		}
+		return out, false
 	}
 	if out := copyOf(s, rewrite); found {
 		return out
 	}
 	return s
+}
+
+// charsets refuses the character sets and collations that expressions and ALTER DATABASE name and
+// the server does not have. Of those of columns the binder knows.
+func charsets(s ast.Statement) (err error) {
+	check := func(set, by string) {
+		c, unknown := sql.ParseCollation(set, by, false)
+		if err == nil && unknown == nil { // the binder tells what is unknown
+			err = collation.Check(c)
+		}
+	}
+	everywhere(s, func(n ast.SQLNode) {
+		switch n := n.(type) {
+		case *ast.ConvertUsingExpr:
+			check(n.Type, "")
+		case *ast.CollateExpr:
+			check("", n.Collation)
+		case *ast.UnaryExpr:
+			if set, introduces := strings.CutPrefix(n.Operator, "_"); introduces {
+				check(strings.TrimSpace(set), "")
+			}
+		case *ast.DBDDL:
+			for _, c := range n.CharsetCollate {
+				if strings.EqualFold(c.Type, ast.CharsetStr) { // which the binder passes over
+					c.Type = strings.TrimSpace(ast.CharacterSetStr)
+				}
+			}
+		}
+	})
+	return err
 }
 
 // rounds reports whether the planner rounds constants beside an expression.

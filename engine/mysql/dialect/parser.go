@@ -149,6 +149,11 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if hasWord(m.text, "char") {
 		s = shortened(s)
 	}
+	if strings.Contains(m.text, "_") || hasWord(m.text, "char") || hasWord(m.text, "using") {
+		if err := charsets(s); err != nil {
+			return s, err
+		}
+	}
 	if hasWord(m.text, "group_concat") {
 		if err := positions(s); err != nil {
 			return s, err

@@ -30,7 +30,8 @@ func (m adjusted) restore(s ast.Statement) ast.Statement {
 }
 
 // headings takes what is not of an expression out of the names of columns that have none: a comma
-// before it, which vitess counts in where blanks stand before the comma, and comments at its ends.
+// before it, which vitess counts in where blanks stand before the comma, comments at its ends, and
+// the brackets around the name of a column.
 func (m adjusted) headings(s ast.Statement) {
 	if m.answered || s == nil {
 		return
@@ -42,6 +43,16 @@ func (m adjusted) headings(s ast.Statement) {
 	left := maxSteps
 	everywhere(s, func(n ast.SQLNode) {
 		a, ok := n.(*ast.AliasedExpr)
+		if ok && a.As.IsEmpty() {
+			x := a.Expr
+			for p, is := x.(*ast.ParenExpr); is; p, is = x.(*ast.ParenExpr) {
+				x = p.Expr
+			}
+			if _, column := x.(*ast.ColName); column {
+				a.Expr, a.InputExpression = x, ""
+				return
+			}
+		}
 		if !ok || a.InputExpression == "" || a.EndParsePos <= a.StartParsePos || left < 0 {
 			return
 		}

@@ -32,17 +32,16 @@ func init() {
 // of its own.
 var hints = set("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
 
-// modifiers takes the hints off a SELECT, and writes DISTINCTROW as DISTINCT.
+// modifiers takes the hints off a SELECT, and writes DISTINCTROW as DISTINCT and DISTINCT(x) with a
+// blank.
 func modifiers(s *statement, i int) {
 	for i++; i < len(s.tokens) && s.tokens[i].kind == word && !s.is(i+1, ",", ".", "FROM", "AS") && !s.ends(i+1); i++ {
 		switch w := s.tokens[i].upper(s.src); {
 		case hints[w], w == "ALL":
 			s.drop(i, i)
-		case w == "DISTINCTROW":
-			s.replace(i, i, "DISTINCT")
-			s.bracketed(i + 1)
+		case w == "DISTINCTROW", w == "DISTINCT" && s.is(i+1, "("): // vitess counts the blank behind it in
+			s.replace(i, i, "DISTINCT ")
 		case w == "DISTINCT":
-			s.bracketed(i + 1)
 		case w != "SQL_CALC_FOUND_ROWS":
 			return
 		}
@@ -216,17 +215,6 @@ func interval(s *statement, i int) {
 func extract(s *statement, i int) {
 	if s.are(i+1, "(", "WEEK", "FROM") {
 		s.replace(i, i+3, "WEEK(")
-	}
-}
-
-// bracketed takes the brackets off DISTINCT (x), which is no function.
-func (s *statement) bracketed(i int) {
-	if !s.is(i, "(") || s.is(i+1, "SELECT") {
-		return
-	}
-	if last := s.close(i); !s.ends(last) && (s.ends(last+1) || s.is(last+1, "FROM", ",", "AS")) {
-		s.replace(i, i, " ")
-		s.replace(last, last, " ")
 	}
 }
 
