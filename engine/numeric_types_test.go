@@ -45,6 +45,10 @@ i/7+d/3
 ROUND(i/7, 6)
 d/0
 d DIV 0.3
+2.5e-3 DIV x
+ti DIV (x / 1e300)
+1e299 DIV x
+-x DIV 1e60
 MOD(i, 1.5)
 b*1.0
 u+0.5

@@ -432,12 +432,19 @@ func inexact(ctx *sql.Context, e sql.Expression) bool {
 	return exact || types.IsFloat(t) || types.IsText(t) && !types.IsBinaryType(t)
 }
 
-// nearestDecimal is a number, or what a text begins with, as a DECIMAL.
+// nearestDecimal is a number, or what a text begins with, as a DECIMAL. MySQL has room for 81 digits
+// before or after the point; beyond them a number has 65 nines, or is cut.
 func nearestDecimal(ctx *sql.Context, v any) *apd.Decimal {
 	if d, ok := v.(*apd.Decimal); ok {
 		return d
 	}
-	return decimalOf(doubleOf(ctx, v))
+	d := decimalOf(doubleOf(ctx, v))
+	if d.NumDigits()+int64(d.Exponent) > 81 {
+		most := decimalOf(strings.Repeat("9", 65))
+		most.Negative = d.Negative
+		return most
+	}
+	return rounded(d, 81, apd.RoundDown)
 }
 
 // nearestWhole rounds a number to one of 64 bits, the nearest where it is beyond them.
