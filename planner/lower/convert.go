@@ -344,9 +344,7 @@ func (l *lowerer) toDatetime(x Expr) Expr {
 			" WHEN regexp_matches(" + r + ", " + compactDate + ") THEN try_strptime(" + r + ", '%Y%m%d')" +
 			" WHEN regexp_matches(" + r + ", " + compactMoment + ") THEN try_strptime(" + r + ", '%Y%m%d%H%M%S') END)"
 	})
-	return maybe(Datetime, l.let(parsed, func(r string) string {
-		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
-	}))
+	return maybe(Datetime, l.inCalendar(parsed))
 }
 
 // moment reads what is compared with a moment. A constant that is none is an error of MySQL's, or
@@ -446,12 +444,10 @@ func (l *lowerer) cast(e *expression.Convert) (Expr, error) {
 	return x, nil
 }
 
-// roundMoment rounds to n digits of a second.
+// roundMoment rounds to n digits of a second; NULL past the last day.
 func (l *lowerer) roundMoment(x Expr, n int) Expr {
 	unit := pow10(6 - n)
-	return maybe(Datetime, l.let(x.SQL, func(r string) string {
-		return "make_timestamp((epoch_us(" + r + ") + 62135596800000000 + " + unit + "//2) // " + unit + " * " + unit + " - 62135596800000000)"
-	}))
+	return maybe(Datetime, l.inCalendar("make_timestamp((epoch_us("+x.SQL+") + 62135596800000000 + "+unit+"//2) // "+unit+" * "+unit+" - 62135596800000000)"))
 }
 
 func pow10(n int) string { return "1" + strings.Repeat("0", n) }

@@ -276,11 +276,16 @@ func (l *lowerer) amount(n Expr, size, limit int64) string {
 	})
 }
 
-// moved adds an interval and keeps the result within the years 1 to 9999.
-func (l *lowerer) moved(d, n, interval string) string {
-	return l.let("("+d+" + "+fmt.Sprintf(interval, n)+")", func(r string) string {
+// inCalendar makes NULL of moments outside the years 1 to 9999.
+func (l *lowerer) inCalendar(moment string) string {
+	return l.let(moment, func(r string) string {
 		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
 	})
+}
+
+// moved adds an interval.
+func (l *lowerer) moved(d, n, interval string) string {
+	return l.inCalendar("(" + d + " + " + fmt.Sprintf(interval, n) + ")")
 }
 
 // parts gives EXTRACT's units as SQL of a moment.

@@ -119,9 +119,7 @@ func strToDate(l *lowerer, c *call) (Expr, error) {
 		l.refuse("STR_TO_DATE() of texts that go on behind the format.")
 	}
 	s := l.toString(c.args[0])
-	x := maybe(Datetime, l.let("try_strptime(regexp_extract("+s.SQL+", "+l.hold(pattern.String())+"), "+l.hold(store.String())+")", func(r string) string {
-		return "(CASE WHEN " + r + " BETWEEN " + firstMoment + " AND " + lastMoment + " THEN " + r + " END)"
-	}))
+	x := maybe(Datetime, l.inCalendar("try_strptime(regexp_extract("+s.SQL+", "+l.hold(pattern.String())+"), "+l.hold(store.String())+")"))
 	if !clock {
 		x = maybe(Date, "CAST("+x.SQL+" AS DATE)")
 	}
