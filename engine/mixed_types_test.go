@@ -55,6 +55,11 @@ SELECT MOD(65536 / si, POW(0.001, 2)), COALESCE(x, i / si), COALESCE(bt, EXP(10)
 SELECT c, VAR_SAMP(65536 / si) FROM t2 GROUP BY c
 SELECT SUM(i / si), AVG(i / si), SUM(1 / id) FROM t1
 SELECT b, AVG(GREATEST(d2, f)) FROM t1 GROUP BY b
+SELECT id, COALESCE(bu, bt), COALESCE(iu, bt, bu), GREATEST(bt, bu), LEAST(b, bu, bt) FROM t2
+SELECT p.d3 * p.e, p.s * p.d3, p.e + 0.5, p.i * p.s FROM t2 p JOIN t2 q ON p.id = q.id
+SELECT CONCAT(id, 'E999') + 0, CONCAT('-1', 'E999') + 0 FROM t1 WHERE CONCAT(id, 'E999')
+SELECT COALESCE(p.bu, q.bt) FROM t2 p JOIN t2 q ON p.id = q.id
+SELECT id FROM t2 WHERE CAST(d6 AS DATETIME) = bu
 SELECT v.* FROM (SELECT id AS z, id + 2 AS w FROM t1) v
 SELECT z FROM (SELECT * FROM (SELECT id AS z, id + 2 AS w FROM t1) u) v
 SELECT DISTINCT dt - INTERVAL 10 MONTH FROM t2

@@ -64,10 +64,20 @@ func isNumber(t sql.Type) bool {
 
 // extremeNumber is the type of the greatest of numbers of which one is a DOUBLE, a BIT or a YEAR.
 func extremeNumber(ctx *sql.Context, args []sql.Expression) sql.Type {
+	signed, most := false, false
 	for _, a := range args {
-		if t := a.Type(ctx); types.IsFloat(t) || types.IsDecimal(t) {
+		t := a.Type(ctx)
+		if types.IsFloat(t) || types.IsDecimal(t) {
 			return types.Float64
 		}
+		n, ok := NumberOf(ctx, a)
+		signed, most = signed || ok && !n.Unsigned, most || t == types.Uint64
+	}
+	switch {
+	case !signed:
+		return types.Uint64
+	case most:
+		return types.MustCreateDecimalType(20, 0)
 	}
 	return types.Int64
 }

@@ -47,8 +47,8 @@ func (r *retyped) CollationCoercibility(ctx *sql.Context) (collation sql.Collati
 }
 
 // retypedOf returns the expression that takes a bound one's place. It is nil where the bound one
-// stays. Replaced are operators on DOUBLEs, bits of numbers and JSON_TYPE; and choices among binary
-// texts, among members, and among numbers where one is a FLOAT.
+// stays. Replaced are operators on DOUBLEs and members, bits of numbers and JSON_TYPE; and choices
+// among binary texts, among members, and among numbers where one is a FLOAT or a BIT.
 func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	if !e.Resolved() {
 		return nil, nil
@@ -63,11 +63,23 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case *expression.BitOp:
 		return bits(ctx, x), nil
 	case *expression.Arithmetic, *expression.Div:
-		if slices.ContainsFunc(e.Children(), func(c sql.Expression) bool { return !isNumber(c.Type(ctx)) }) || !types.IsFloat(e.Type(ctx)) {
+		list, members := slices.Clone(e.Children()), false
+		for i, c := range list {
+			if t := c.Type(ctx); member(t) {
+				list[i], members = inDouble(ctx, c), true
+			} else if !isNumber(t) {
+				return nil, nil
+			}
+		}
+		if !members && !types.IsFloat(e.Type(ctx)) {
 			return nil, nil
 		}
+		with, err := e.WithChildren(ctx, list...)
+		if err != nil {
+			return nil, err
+		}
 		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-			v, err := e.Eval(ctx, row)
+			v, err := with.Eval(ctx, row)
 			if err == nil {
 				v, err = sql.UnwrapAny(ctx, v)
 			}
@@ -202,6 +214,10 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 				return inText(ctx, v)
 			}
 			return v
+		}, nil)
+	case is(types.IsBit) && is(types.IsUnsigned) && !other(func(t sql.Type) bool { return types.IsBit(t) || types.IsUnsigned(t) }):
+		return chosenAs(ctx, e, types.Uint64, func(v sql.Expression) sql.Expression {
+			return as(ctx, "number", v, types.Uint64, func(ctx *sql.Context, v any) (any, error) { return decimalOf(v).Coeff.Uint64(), nil })
 		}, nil)
 	case is(types.IsFloat) && (is(func(t sql.Type) bool { return t == types.Float32 }) && is(types.IsDecimal) || is(types.IsBit)) && !other(isNumber):
 		return chosenAs(ctx, e, types.Float64, func(v sql.Expression) sql.Expression {

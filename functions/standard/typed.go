@@ -432,8 +432,8 @@ func inexact(ctx *sql.Context, e sql.Expression) bool {
 	return exact || types.IsFloat(t) || types.IsText(t) && !types.IsBinaryType(t)
 }
 
-// nearestDecimal is a number, or what a text begins with, as a DECIMAL. MySQL has room for 81 digits
-// before or after the point; beyond them a number has 65 nines, or is cut.
+// nearestDecimal is a number, or what a text begins with, as a DECIMAL. MySQL has room for 81
+// digits before or after the point; beyond them a number has 65 nines, or is cut.
 func nearestDecimal(ctx *sql.Context, v any) *apd.Decimal {
 	if d, ok := v.(*apd.Decimal); ok {
 		return d

@@ -155,8 +155,15 @@ func (l *lowerer) toDouble(x Expr) Expr {
 	case Null:
 		return maybe(Double, "CAST(NULL AS DOUBLE)")
 	case String:
-		// Text that is no number counts as 0; 1e999 is infinite, hence NULL.
-		return loose(l.numberText(x, numberPrefix, "DOUBLE"))
+		// Text that is no number counts as 0; 1e999 is infinite, hence NULL, and the largest number
+		// where an infinity is an error.
+		text := l.numberText(x, numberPrefix, "DOUBLE")
+		if l.raises() {
+			return maybe(Double, l.let(text, func(r string) string {
+				return "(CASE WHEN isinf(" + r + ") THEN sign(" + r + ") * CAST(1.7976931348623157e308 AS DOUBLE) ELSE " + r + " END)"
+			}))
+		}
+		return loose(text)
 	case Date, Datetime:
 		x = l.toNumber(x)
 	case Decimal:
