@@ -64,9 +64,12 @@ func digitsOf(ctx *sql.Context, t sql.Type, v any, scale int) (any, error) {
 		}
 		us = int64(m.Nanosecond() / 1000)
 	}
-	if scale == 0 {
+	if scale == 0 || us == 0 { // MySQL's lldiv_t2my_decimal has no digits of a fraction that is 0
 		if sign != "" {
 			n = -n
+		}
+		if scale > 0 {
+			return apd.New(n, 0), nil
 		}
 		return n, nil
 	}

@@ -164,7 +164,13 @@ func chosen(ctx *sql.Context, values []sql.Expression) (Number, bool) {
 var operators = map[string]func(ctx *sql.Context, a []any) (any, error){
 	"+": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return c.Add(d, x, y) }),
 	"-": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return c.Sub(d, x, y) }),
-	"*": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return c.Mul(d, x, y) }),
+	"*": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) {
+		cond, err := c.Mul(d, x, y)
+		if d.IsZero() && d.Negative { // decimal_mul makes it a zero without digits behind the point
+			d.SetInt64(0)
+		}
+		return cond, err
+	}),
 	"/": func(ctx *sql.Context, a []any) (any, error) {
 		x, y := decimalOf(a[0]), decimalOf(a[1])
 		return quotient(ctx, x, y, int32(QuotientScale(int(max(-x.Exponent, 0)), int(max(-y.Exponent, 0)))))
@@ -175,8 +181,8 @@ var operators = map[string]func(ctx *sql.Context, a []any) (any, error){
 	"%": func(ctx *sql.Context, a []any) (any, error) {
 		x, y := decimalOf(a[0]), decimalOf(a[1])
 		q, err := quotient(ctx, x, y, 0)
-		if q == nil || err != nil {
-			return nil, err
+		if q == nil || err != nil || x.IsZero() {
+			return q, err
 		}
 		out := new(apd.Decimal)
 		if _, err = wide.Mul(out, q.(*apd.Decimal), y); err == nil {

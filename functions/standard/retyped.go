@@ -157,6 +157,7 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return is(func(t sql.Type) bool { return t != types.Null && !test(t) })
 	}
 	text := func(t sql.Type) bool { return types.IsText(t) || member(t) }
+	float32s := func(t sql.Type) bool { return t == types.Float32 }
 	switch e.(type) {
 	case *gms.If, *gms.IfNull, *gms.Coalesce, *expression.Case:
 	case *gms.NullIf:
@@ -219,10 +220,12 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return chosenAs(ctx, e, types.Uint64, func(v sql.Expression) sql.Expression {
 			return as(ctx, "number", v, types.Uint64, func(ctx *sql.Context, v any) (any, error) { return decimalOf(v).Coeff.Uint64(), nil })
 		}, nil)
-	case is(types.IsFloat) && (is(func(t sql.Type) bool { return t == types.Float32 }) && is(types.IsDecimal) || is(types.IsBit)) && !other(isNumber):
-		return chosenAs(ctx, e, types.Float64, func(v sql.Expression) sql.Expression {
-			return inDouble(ctx, v)
-		}, nil)
+	case is(float32s) && other(float32s) && !slices.ContainsFunc(values, func(v sql.Expression) bool { return !single(v.Type(ctx)) || isLiteral(v) }):
+		return chosenAs(ctx, e, types.Float32, func(v sql.Expression) sql.Expression { return inDouble(ctx, v) }, func(ctx *sql.Context, v any) (any, error) {
+			return float32(doubleOf(ctx, v)), nil
+		})
+	case is(types.IsFloat) && (is(float32s) && other(float32s) || is(types.IsBit)) && !other(isNumber):
+		return chosenAs(ctx, e, types.Float64, func(v sql.Expression) sql.Expression { return inDouble(ctx, v) }, nil)
 	}
 	return nil, nil
 }

@@ -408,6 +408,8 @@ func words(ctx *sql.Context, v any, t sql.Type) (string, error) {
 		return "0", nil
 	case *apd.Decimal:
 		return x.Text('f'), nil
+	case types.Timespan:
+		return shownSpan(t, x.AsMicroseconds()), nil
 	case float64:
 		return string(AppendDouble(nil, x, 64)), nil
 	case float32:

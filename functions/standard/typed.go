@@ -219,6 +219,13 @@ func operand(ctx *sql.Context, row sql.Row, e sql.Expression) (v any, err error)
 	if err != nil || v == nil {
 		return nil, err
 	}
+	if typ := e.Type(ctx); temporal(typ) {
+		_, _, scale := digitsType(typ)
+		if v, err = digitsOf(ctx, typ, v, scale); v == nil || err != nil {
+			return nil, err
+		}
+		return decimalOf(v), nil
+	}
 	if _, ok := NumberOf(ctx, e); ok {
 		d := decimalOf(v)
 		if d == nil {
@@ -344,8 +351,8 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 				return nil
 			}
 		}
-		l, isL := NumberOf(ctx, b.Left())
-		r, isR := NumberOf(ctx, b.Right())
+		l, isL := digitsNumber(ctx, b.Left())
+		r, isR := digitsNumber(ctx, b.Right())
 		if isL && isR {
 			out.number, ok = Combined(b.Operator(), l, r)
 			out.eval = operators[b.Operator()]
@@ -359,7 +366,7 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 		if _, constant := x.Child.(*expression.Literal); constant && !types.IsDecimal(x.Child.Type(ctx)) {
 			return nil
 		}
-		out.number, ok = NumberOf(ctx, x.Child)
+		out.number, ok = digitsNumber(ctx, x.Child)
 		out.number = Number{Decimal: out.number.Decimal, Precision: out.number.Precision, Scale: out.number.Scale}
 		out.eval = func(_ *sql.Context, a []any) (any, error) { return new(apd.Decimal).Neg(decimalOf(a[0])), nil }
 	case *gms.AbsVal:
@@ -423,6 +430,15 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 	}
 	out.typ = out.number.Type()
 	return out
+}
+
+// digitsNumber is the type of an operand of an operator, which takes a date or time as its digits.
+func digitsNumber(ctx *sql.Context, e sql.Expression) (Number, bool) {
+	if typ := e.Type(ctx); temporal(typ) {
+		_, precision, scale := digitsType(typ)
+		return Number{Decimal: scale > 0, Precision: precision, Scale: scale}, true
+	}
+	return NumberOf(ctx, e)
 }
 
 // inexact reports whether DIV reads an operand as a DECIMAL: numbers and texts.

@@ -94,27 +94,13 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		})
 		return out, same, nil
 	}
-	same := transform.SameTree
-	children := append([]sql.Node(nil), n.Children()...)
-	for i, c := range children {
-		d, identity, err := t.node(c)
-		if err != nil {
-			return n, transform.SameTree, err
-		}
-		children[i], same = d, same && identity
-	}
-	if same == transform.NewTree {
-		var err error
-		if n, err = n.WithChildren(t.ctx, children...); err != nil {
-			return n, same, err
-		}
-	}
+	below := t.children
 	if u, ok := n.(*plan.SetOp); ok {
-		out, identity, err := t.united(u)
-		if err != nil {
-			return n, same, err
-		}
-		n, same = out, same && identity
+		below = func(sql.Node) (sql.Node, transform.TreeIdentity, error) { return t.united(u) }
+	}
+	n, same, err := below(n)
+	if err != nil {
+		return n, same, err
 	}
 	x, ok := n.(sql.Expressioner)
 	if !ok {
@@ -140,6 +126,24 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		}
 	}
 	return n, same, nil
+}
+
+// children is a node over what node makes of those that it has.
+func (t *typer) children(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+	same := transform.SameTree
+	children := append([]sql.Node(nil), n.Children()...)
+	for i, c := range children {
+		d, identity, err := t.node(c)
+		if err != nil {
+			return n, transform.SameTree, err
+		}
+		children[i], same = d, same && identity
+	}
+	if same {
+		return n, same, nil
+	}
+	n, err := n.WithChildren(t.ctx, children...)
+	return n, same, err
 }
 
 func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {

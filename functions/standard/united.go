@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -14,47 +15,143 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 )
 
-// united gives the columns of a UNION the type that MySQL merges both sides' to. The binder puts
-// casts of its own around columns of different types, in projections on top of the sides.
+// united gives the columns of a UNION the type that MySQL merges those of all its parts to
+// (Item_aggregate_type::join_types), and has each part make its columns so. The binder merges two
+// parts at a time, and has casts of its own where it knows of other types.
 func (t *typer) united(u *plan.SetOp) (sql.Node, transform.TreeIdentity, error) {
-	l, isL := u.Left().(*plan.Project)
-	r, isR := u.Right().(*plan.Project)
-	if !isL || !isR || len(l.Projections) != len(r.Projections) {
-		return u, transform.SameTree, nil
+	var parts []*plan.Project
+	same, whole, width := transform.SameTree, true, len(u.Left().Schema(t.ctx))
+	out, err := t.overParts(u, func(n sql.Node) (sql.Node, error) {
+		n, identity, err := t.node(n)
+		if p, ok := n.(*plan.Project); ok {
+			q := t.withDays(p)
+			n, identity = q, identity && q == p
+		}
+		p := t.onTop(n)
+		parts, same, whole = append(parts, p), same && identity, whole && p != nil && len(p.Projections) == width
+		return n, err
+	})
+	if err != nil || !whole {
+		return out, same, err
 	}
-	a, b := t.withDays(l), t.withDays(r)
-	same := transform.TreeIdentity(a == l && b == r)
-	l, r = t.onTop(a, b)
-	sides := [2][]sql.Expression{slices.Clone(l.Projections), slices.Clone(r.Projections)}
-	for i := range l.Projections {
-		x, y := merged(l.Projections[i]), merged(r.Projections[i])
-		if x == nil || y == nil {
-			continue
-		}
-		l, x = t.unroundedBelow(l, x, y.Type(t.ctx))
-		r, y = t.unroundedBelow(r, y, x.Type(t.ctx))
-		a, b := t.unitedCast(x, y)
-		if a == nil {
-			continue
-		}
-		same = transform.NewTree
-		for k, e := range [2]sql.Expression{a, b} {
-			if w := typedOf(t.ctx, e); w != nil && t.wrap {
-				e = w
+	constants := map[int]int{} // columns in ORDER BY, which the binder takes for the constants that they are
+	for k, by := range u.SortConditions {
+		f, column := by.Expr.(*expression.GetField)
+		for i, c := range parts[0].Schema(t.ctx) {
+			if is := computed(parts[0], i); isLiteral(is) && (is == by.Expr || column && f.Name() == c.Name) {
+				constants[k] = i
 			}
-			a, err := sides[k][i].WithChildren(t.ctx, e)
-			if err != nil {
-				return u, same, err
-			}
-			sides[k][i] = a
 		}
-		t.unions[x.Id()] = sides[0][i].Type(t.ctx)
 	}
-	if same {
+	changed := false
+	for i := range width {
+		changed = t.unite(parts, i) || changed
+	}
+	if bool(same) && !changed && len(constants) == 0 {
 		return u, same, nil
 	}
-	out, err := u.WithChildren(t.ctx, plan.NewProject(t.ctx, sides[0], l.Child), plan.NewProject(t.ctx, sides[1], r.Child))
-	return out, transform.NewTree, err
+	order := slices.Clone(u.SortConditions)
+	for k, i := range constants {
+		c := parts[0].Schema(t.ctx)[i]
+		order[k].Expr = expression.NewGetFieldWithTable(0, 0, c.Type, c.DatabaseSource, c.Source, c.Name, c.Nullable)
+	}
+	if changed {
+		next := 0
+		out, err = t.overParts(out, func(sql.Node) (sql.Node, error) {
+			next++
+			return parts[next-1], nil
+		})
+	}
+	return plan.NewSetOp(out.SetOpType, out.Left(), out.Right(), out.Distinct, out.Limit, out.Offset, order).WithColumns(out.Columns()).WithId(out.Id()), transform.NewTree, err
+}
+
+// overParts is a UNION over what of makes of its parts, those of a part that is a UNION among them.
+func (t *typer) overParts(u *plan.SetOp, of func(sql.Node) (sql.Node, error)) (*plan.SetOp, error) {
+	sides := u.Children()
+	for k, n := range sides {
+		var err error
+		if v := linked(n); v != nil {
+			sides[k], err = t.overParts(v, of)
+		} else {
+			sides[k], err = of(n)
+		}
+		if err != nil {
+			return u, err
+		}
+	}
+	out, err := u.WithChildren(t.ctx, sides...)
+	return out.(*plan.SetOp), err
+}
+
+// linked returns the UNION that a part of a UNION is; nil of others, and of one that has an order
+// or a limit.
+func linked(n sql.Node) *plan.SetOp {
+	if p, ok := n.(*plan.Project); ok && isTop(p) {
+		n = p.Child
+	}
+	if u, ok := n.(*plan.SetOp); ok && u.Limit == nil && u.Offset == nil && len(u.SortConditions) == 0 {
+		return u
+	}
+	return nil
+}
+
+// isTop reports whether a projection has only columns, and casts of columns that a statement does
+// not name: those that the binder puts on top of a part of a UNION.
+func isTop(p *plan.Project) bool {
+	return !slices.ContainsFunc(p.Projections, func(e sql.Expression) bool {
+		_, column := e.(*expression.GetField)
+		a, ok := e.(*expression.Alias)
+		return !column && (!ok || a.Id() != 0)
+	})
+}
+
+// unite makes column i of all parts one of their common type, and reports whether one was not.
+func (t *typer) unite(parts []*plan.Project, i int) (changed bool) {
+	columns, names, to := make([]sql.Expression, len(parts)), make([]string, len(parts)), common{typ: types.Null}
+	for k, p := range parts {
+		columns[k] = p.Projections[i]
+		if f := merged(columns[k]); f != nil {
+			columns[k] = f
+		}
+		switch e := columns[k].(type) {
+		case *expression.Alias:
+			columns[k], names[k] = e.Child, e.Name()
+		case *expression.GetField: // whose type the binder does not know, and we do by its id only
+			typ := computed(p, i).Type(t.ctx)
+			columns[k], names[k] = expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), typ, e.Database(), e.Table(), e.Name(), e.IsNullable(t.ctx)).WithId(e.Id()).(sql.Expression), e.Name()
+		}
+		to = t.merge(to, t.columnOf(columns[k], computed(p, i)))
+	}
+	for k, was := range parts {
+		p, e := t.unroundedBelow(was, i, columns[k], to)
+		if to.typ != nil {
+			e = t.into(e, to)
+		} else if a, ok := p.Projections[i].(*expression.Alias); ok { // the binder's cast
+			e = a.Child
+		}
+		if w := typedOf(t.ctx, e); w != nil && t.wrap {
+			e = w
+		}
+		if k > 0 { // of types that are not known to differ in their values
+			if first := parts[0].Projections[i].Type(t.ctx); !e.Type(t.ctx).Equals(first) {
+				e = as(t.ctx, "united", e, first, func(ctx *sql.Context, v any) (any, error) {
+					v, _, err := first.Convert(ctx, v)
+					return v, err
+				})
+			}
+		}
+		changed = changed || p != was || !e.Type(t.ctx).Equals(columns[k].Type(t.ctx)) || merged(was.Projections[i]) != nil
+		if _, column := e.(*expression.GetField); !column {
+			e = expression.NewAlias(t.ctx, names[k], e)
+		}
+		list := slices.Clone(p.Projections)
+		list[i] = e
+		parts[k] = plan.NewProject(t.ctx, list, p.Child)
+	}
+	if f, ok := columns[0].(*expression.GetField); ok && changed {
+		t.unions[f.Id()] = parts[0].Projections[i].Type(t.ctx)
+	}
+	return changed
 }
 
 // withDays makes constants of a date or time, which are texts to the binder, what columns
@@ -76,65 +173,99 @@ func (t *typer) withDays(p *plan.Project) *plan.Project {
 	return plan.NewProject(t.ctx, list, p.Child)
 }
 
-// onTop puts projections on top of both sides, as the binder does, where columns have different
-// types now that had one to the binder.
-func (t *typer) onTop(l, r *plan.Project) (a, b *plan.Project) {
-	ls, rs := l.Schema(t.ctx), r.Schema(t.ctx)
-	differ := false
-	for i := range ls {
-		if merged(l.Projections[i]) != nil || merged(r.Projections[i]) != nil {
-			return l, r // the binder's own
-		}
-		differ = differ || !ls[i].Type.Equals(rs[i].Type)
+// onTop is a part of a UNION under a projection of its columns, the binder's where it has one; nil
+// where its columns are not known.
+func (t *typer) onTop(n sql.Node) *plan.Project {
+	if p, ok := n.(*plan.Project); ok && isTop(p) {
+		return p
 	}
-	if !differ {
-		return l, r
+	schema, ids := n.Schema(t.ctx), columnIds(n)
+	if len(ids) != len(schema) {
+		return nil
 	}
-	top := func(p *plan.Project, schema sql.Schema) *plan.Project {
-		list := make([]sql.Expression, len(schema))
-		for i, c := range schema {
-			id := 0
-			if e, ok := p.Projections[i].(sql.IdExpression); ok {
-				id = int(e.Id())
-			}
-			list[i] = expression.NewAlias(t.ctx, c.Name, expression.NewGetFieldWithTable(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name, c.Nullable))
-		}
-		return plan.NewProject(t.ctx, list, p)
+	list := make([]sql.Expression, len(schema))
+	for i, c := range schema {
+		list[i] = expression.NewGetFieldWithTable(int(ids[i]), 0, c.Type, c.DatabaseSource, c.Source, c.Name, c.Nullable)
 	}
-	return top(l, ls), top(r, rs)
+	return plan.NewProject(t.ctx, list, n)
 }
 
-// unroundedBelow makes a computed DECIMAL of a side a text or a DOUBLE, as
-// those of the other side are: MySQL rounds it to the scale of no other column than a DECIMAL.
-func (t *typer) unroundedBelow(p *plan.Project, f *expression.GetField, other sql.Type) (*plan.Project, *expression.GetField) {
-	below, ok := p.Child.(*plan.Project)
-	if !ok || !t.wrap || other == types.Null || isNumber(other) && !types.IsFloat(other) {
-		return p, f
+// columnIds are the ids of the columns of a node, 0 of those without one.
+func columnIds(n sql.Node) (ids []sql.ColumnId) {
+	switch n := n.(type) {
+	case *plan.Project:
+		for _, e := range n.Projections {
+			id := sql.ColumnId(0)
+			if x, ok := e.(sql.IdExpression); ok {
+				id = x.Id()
+			}
+			ids = append(ids, id)
+		}
+		return ids
+	case *plan.SetOp:
+		return columnIds(n.Left())
+	case plan.TableIdNode:
+		n.Columns().ForEach(func(id sql.ColumnId) { ids = append(ids, id) })
+		return ids
 	}
-	for i, e := range below.Projections {
-		a, ok := e.(*expression.Alias)
-		if !ok || a.Id() != f.Id() {
-			continue
-		}
-		value := []sql.Expression{a.Child}
-		if !unrounded(value) {
-			break
-		}
-		x := inDouble(t.ctx, value[0])
-		if !types.IsFloat(other) {
-			x = as(t.ctx, "words", value[0], types.LongText, func(_ *sql.Context, v any) (any, error) { return decimalOf(v).Text('f'), nil })
-		}
-		list := slices.Clone(below.Projections)
+	if len(n.Children()) == 0 {
+		return nil
+	}
+	return columnIds(n.Children()[0])
+}
+
+// computed is the expression that column i of a part is, as far as the part has it.
+func computed(p *plan.Project, i int) sql.Expression {
+	e := p.Projections[i]
+	f := merged(e)
+	if f == nil {
+		f, _ = e.(*expression.GetField)
+	}
+	if below, ok := p.Child.(*plan.Project); ok && f != nil && i < len(below.Projections) && columnIds(below)[i] == f.Id() {
+		e = below.Projections[i]
+	} else if f != nil {
+		return f
+	}
+	if a, ok := e.(*expression.Alias); ok {
+		return a.Child
+	}
+	return e
+}
+
+// unroundedBelow makes a computed DECIMAL of a part the text or the DOUBLE that its column of a
+// UNION is: MySQL rounds it to the scale of no other column than a DECIMAL, and cuts its text.
+func (t *typer) unroundedBelow(p *plan.Project, i int, e sql.Expression, to common) (*plan.Project, sql.Expression) {
+	value := []sql.Expression{computed(p, i)}
+	if !t.wrap || to.typ == nil || !types.IsFloat(to.typ) && !types.IsText(to.typ) || !unrounded(value) {
+		return p, e
+	}
+	x := inDouble(t.ctx, value[0])
+	if !types.IsFloat(to.typ) {
+		x = as(t.ctx, "words", value[0], types.LongText, func(_ *sql.Context, v any) (any, error) {
+			s := decimalOf(v).Text('f')
+			if to.chars > 0 && len(s) > to.chars {
+				s = s[:to.chars]
+			}
+			return s, nil
+		})
+	}
+	f, ok := e.(*expression.GetField)
+	if !ok {
+		return plan.NewProject(t.ctx, p.Projections, p.Child), x
+	}
+	below := p.Child.(*plan.Project) // which has it, as value is no column
+	list := slices.Clone(below.Projections)
+	list[i] = x
+	if a, ok := below.Projections[i].(*expression.Alias); ok {
 		list[i] = expression.NewAlias(t.ctx, a.Name(), x).WithId(a.Id()).(sql.Expression)
 		t.note(a.Id(), x.Type(t.ctx))
-		f = expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), x.Type(t.ctx), f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx)).WithId(f.Id()).(*expression.GetField)
-		return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), f
 	}
-	return p, f
+	g := expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), x.Type(t.ctx), f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx))
+	return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), g.WithId(f.Id()).(sql.Expression)
 }
 
-// merged returns a column of one side of a UNION of different types, without the cast that the
-// binder may have put around it; nil of other expressions.
+// merged returns a column of a part of a UNION without the cast that the binder may have put around
+// it; nil of other expressions.
 func merged(e sql.Expression) *expression.GetField {
 	a, ok := e.(*expression.Alias)
 	if !ok || a.Id() != 0 { // which what a statement names has
@@ -154,119 +285,240 @@ func merged(e sql.Expression) *expression.GetField {
 	return f
 }
 
+// common is the type of columns that a UNION puts under each other.
+type common struct {
+	typ          sql.Type // nil where the binder's casts do
+	number       Number   // of exact numbers
+	exact        bool     // it is one of them
+	single       bool     // FLOAT has room for all of its numbers
+	chars, bytes int      // the longest text, 0 where it is not known
+	filled       bool     // CHAR or BINARY (MYSQL_TYPE_STRING): bytes are filled up with zeros
+	long         bool     // TEXT or BLOB, whose column has the bytes of BIT, and not its digits
+}
+
+// columnOf is the type of a column, and what is known of it from the expression that it is.
+func (t *typer) columnOf(e, is sql.Expression) common {
+	c := common{typ: e.Type(t.ctx)}
+	if values := choices(Untyped(is)); len(values) > 0 && types.IsText(c.typ) {
+		all := common{typ: types.Null}
+		for _, v := range values {
+			all = t.merge(all, t.columnOf(v, v))
+		}
+		if all.typ = c.typ; types.IsTextOnly(c.typ) {
+			all.bytes = 4 * all.chars
+		}
+		return all
+	}
+	c.single = single(c.typ)
+	c.number, c.exact = NumberOf(t.ctx, e)
+	length := func(chars, bytes int) { c.chars, c.bytes = chars, bytes }
+	switch typ := c.typ.(type) {
+	case sql.StringType:
+		switch chars := int(typ.MaxCharacterLength()); typ.Type() {
+		case sqltypes.Char, sqltypes.VarChar:
+			length(chars, 4*chars)
+		case sqltypes.Binary, sqltypes.VarBinary:
+			length(chars, int(typ.MaxByteLength()))
+		default:
+			c.long = !typ.Equals(types.LongText) && !typ.Equals(types.LongBlob) // of functions
+		}
+		c.filled = typ.Type() == sqltypes.Char || typ.Type() == sqltypes.Binary
+	case sql.EnumType:
+		for _, v := range typ.Values() {
+			c.chars = max(c.chars, utf8.RuneCountInString(v))
+		}
+		c.bytes = 4 * c.chars
+	case sql.SetType:
+		c.chars = utf8.RuneCountInString(strings.Join(typ.Values(), ","))
+		c.bytes = 4 * c.chars
+	case types.BitType:
+		length(int(typ.NumberOfBits()), int(typ.NumberOfBits()))
+	case sql.DatetimeType:
+		n := len(time.DateTime)
+		if types.IsDateType(typ) {
+			n = len(time.DateOnly)
+		} else if digits := typ.Precision(); digits > 0 {
+			n += 1 + digits
+		}
+		length(n, n)
+	default:
+		n := 0
+		switch {
+		case IsTimespan(typ):
+			if n = 10; SpanDigits(typ) > 0 {
+				n += 1 + SpanDigits(typ)
+			}
+		case types.IsYear(typ):
+			n = 4
+		case typ == types.Float32:
+			n = 12
+		case typ == types.Float64:
+			n = 22
+		case typ == types.Int24:
+			n = 9
+		case c.exact:
+			if n = c.number.Precision; c.number.Scale > 0 {
+				n++
+			}
+			if !c.number.Unsigned {
+				n++
+			}
+		}
+		length(n, n)
+		c.long = types.IsJSON(typ)
+	}
+	if l, ok := is.(*expression.Literal); ok {
+		c.single = false // a BIGINT to MySQL
+		if s, text := plainText(l.Value()); text {
+			n := utf8.RuneCountInString(s)
+			length(n, 4*n)
+		}
+	}
+	return c
+}
+
+// merge is the type that two have in common (Field::field_type_merge). A date beside another kind
+// of value is a text, as are ENUM and SET beside any other type, and BIT, whose text is a number's.
+func (t *typer) merge(a, b common) common {
+	p, q := a.typ, b.typ
+	both := func(is func(sql.Type) bool) bool { return is(p) && is(q) }
+	either := func(is func(sql.Type) bool) bool { return is(p) || is(q) }
+	varies := func(c common) bool { return (types.IsText(c.typ) || types.IsJSON(c.typ)) && !c.filled }
+	switch {
+	case p == types.Null:
+		return b
+	case q == types.Null || p == nil:
+		return a
+	case q == nil || both(types.IsGeometry) && !p.Equals(q):
+		return common{}
+	}
+	out := common{typ: types.LongText, long: a.long || b.long, filled: (a.filled || b.filled) && !varies(a) && !varies(b), exact: a.exact && b.exact}
+	if a.chars > 0 && b.chars > 0 {
+		out.chars, out.bytes = max(a.chars, b.chars), max(a.bytes, b.bytes)
+	}
+	m, n := a.number, b.number
+	if out.exact {
+		scale := max(m.Scale, n.Scale)
+		out.number = Number{Decimal: m.Decimal || n.Decimal, Unsigned: m.Unsigned && n.Unsigned, Precision: max(m.Precision-m.Scale, n.Precision-n.Scale) + scale, Scale: scale}.fit()
+	}
+	switch {
+	case p.Equals(q) && (!member(p) || !t.wrap):
+		out.typ = p
+	case both(types.IsBit):
+		if out.typ = p; p.(types.BitType).NumberOfBits() < q.(types.BitType).NumberOfBits() {
+			out.typ = q
+		}
+	case either(types.IsBinaryType), either(types.IsBit) && !both(isNumber):
+		out.typ = types.LongBlob
+	case either(types.IsBit): // VARCHAR
+	case both(IsTimespan):
+		out.typ = TimeType(max(SpanDigits(p), SpanDigits(q)))
+	case both(temporal):
+		digits := func(t sql.Type) int {
+			if d, ok := t.(sql.DatetimeType); ok {
+				return d.Precision()
+			}
+			return SpanDigits(t)
+		}
+		out.typ = types.MustCreateDatetimeType(sqltypes.Datetime, max(digits(p), digits(q)))
+	case both(isNumber) && either(types.IsFloat):
+		if out.typ = types.Float64; a.single && b.single {
+			out.typ = types.Float32
+		}
+	case both(isNumber) && !out.exact:
+		return common{}
+	case both(isNumber):
+		year := func(t sql.Type, n Number) bool { return types.IsYear(t) && !n.Decimal }
+		switch {
+		case year(p, n):
+			out.typ = wide64(n)
+		case year(q, m):
+			out.typ = wide64(m)
+		case !out.number.Decimal && (m.Unsigned == n.Unsigned || out.number.Precision <= 18):
+			out.typ = wide64(out.number)
+		default:
+			out.number.Decimal, out.number.Unsigned = true, false
+			out.typ = out.number.Type()
+		}
+	}
+	return out
+}
+
 // single reports whether FLOAT has room for all numbers of a type, as MySQL sees it.
 func single(t sql.Type) bool {
 	switch t {
 	case types.Float32, types.Int8, types.Uint8, types.Int16, types.Uint16, types.Int24, types.Uint24:
 		return true
 	}
-	return false
+	return types.IsYear(t)
 }
 
-// unitedCast casts two columns of a UNION to one type; nil where the binder's casts do. A date
-// beside another kind of value is a text, as are ENUM and SET beside any other type, and BIT, whose
-// text is that of a number. Texts of one length beside BINARY are filled up with zeros.
-func (t *typer) unitedCast(x, y *expression.GetField) (a, b sql.Expression) {
-	p, q := x.Type(t.ctx), y.Type(t.ctx)
-	both := func(is func(sql.Type) bool) bool { return is(p) && is(q) }
-	either := func(is func(sql.Type) bool) bool { return is(p) || is(q) }
-	to, length, scale := "char", 0, 0
+// wide64 is the type of whole numbers of 64 bits.
+func wide64(n Number) sql.Type {
+	if n.Unsigned {
+		return types.Uint64
+	}
+	return types.Int64
+}
+
+// into makes a column one of a common type.
+func (t *typer) into(e sql.Expression, to common) sql.Expression {
+	typ := e.Type(t.ctx)
+	convert := func(target string, length, scale int) sql.Expression {
+		return expression.NewConvertWithLengthAndScale(e, target, length, scale)
+	}
+	d, moment := typ.(sql.DatetimeType)
 	switch {
-	case p.Equals(q):
-		return x, y
-	case both(types.IsGeometry):
-		return nil, nil
-	case both(types.IsBit):
-		if p.(types.BitType).NumberOfBits() < q.(types.BitType).NumberOfBits() {
-			p = q
-		}
-		same := func(_ *sql.Context, v any) (any, error) { return v, nil }
-		return as(t.ctx, "bits", x, p, same), as(t.ctx, "bits", y, p, same)
-	case p == types.Null:
-		return expression.NewLiteral(nil, q), y
-	case q == types.Null:
-		return x, expression.NewLiteral(nil, p)
-	case either(types.IsBinaryType):
-		to = "binary"
-	case either(types.IsBit):
-	case both(IsTimespan):
-		to := TimeType(max(SpanDigits(p), SpanDigits(q)))
-		return cast(t.ctx, x, to, 6), cast(t.ctx, y, to, 6)
-	case both(temporal):
-		d, isD := p.(sql.DatetimeType)
-		e, isE := q.(sql.DatetimeType)
-		switch to = "datetime"; {
-		case isD && isE:
-			length = max(d.Precision(), e.Precision())
-		default:
-			length = 6
-		}
-	case both(isNumber) && either(types.IsFloat):
-		if to = "double"; both(single) {
-			to = "float"
-		}
-	case both(isNumber):
-		m, ok := NumberOf(t.ctx, x)
-		n, also := NumberOf(t.ctx, y)
-		if !ok || !also || types.IsYear(p) && !n.Decimal || types.IsYear(q) && !m.Decimal {
-			return nil, nil
-		}
-		if !m.Decimal && !n.Decimal && m.Unsigned == n.Unsigned && !either(types.IsBit) {
-			if to = "unsigned"; m.Unsigned && (p == types.Uint64 || q == types.Uint64) {
-				break
-			}
-			return nil, nil
-		}
-		scale = max(m.Scale, n.Scale)
-		n = Number{Precision: max(m.Precision-m.Scale, n.Precision-n.Scale) + scale, Scale: scale}.fit()
-		to, length, scale = "decimal", n.Precision, n.Scale
+	case typ.Equals(to.typ):
+		return e
+	case typ == types.Null:
+		return expression.NewLiteral(nil, to.typ)
+	case to.filled && types.IsBinaryType(to.typ) && to.bytes > 0:
+		return as(t.ctx, "filled", t.bytesOf(e, to), to.typ, func(_ *sql.Context, v any) (any, error) {
+			b := v.([]byte)
+			return append(slices.Clone(b), make([]byte, max(to.bytes-len(b), 0))...), nil
+		})
+	case types.IsBit(to.typ):
+		return as(t.ctx, "bits", e, to.typ, func(_ *sql.Context, v any) (any, error) { return v, nil })
+	case types.IsBinaryType(to.typ) && types.IsText(typ):
+		return convert("binary", 0, 0)
+	case types.IsBinaryType(to.typ):
+		return t.bytesOf(e, to)
+	case types.IsText(to.typ) && types.IsBit(typ):
+		return t.digits(e)
+	case types.IsText(to.typ) && (types.IsFloat(typ) || member(typ)):
+		return inText(t.ctx, e)
+	case types.IsText(to.typ) && t.wrap && (moment && d.Precision() > 0 || SpanDigits(typ) > 0):
+		return inWords(t.ctx, e)
+	case types.IsText(to.typ):
+		return convert("char", 0, 0)
+	case to.typ == types.Float64:
+		return convert("double", 0, 0)
+	case to.typ == types.Float32:
+		return convert("float", 0, 0)
+	case to.typ == types.Int64:
+		return convert("signed", 0, 0)
+	case to.typ == types.Uint64:
+		return convert("unsigned", 0, 0)
+	case types.IsDecimal(to.typ):
+		return convert("decimal", to.number.Precision, to.number.Scale)
+	case IsTimespan(to.typ):
+		return cast(t.ctx, e, to.typ, 6)
 	}
-	fixed := 0
-	if m, n := filled(p), filled(q); m > 0 && n > 0 {
-		fixed = max(m, n)
-	}
-	side := func(e *expression.GetField) sql.Expression {
-		switch typ := e.Type(t.ctx); {
-		case to == "char" && types.IsFloat(typ), to == "char" && member(typ):
-			return inText(t.ctx, e)
-		case types.IsBit(typ):
-			e := as(t.ctx, "digits", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
-				return strconv.FormatUint(bitsOf(ctx, v), 10), nil
-			})
-			if to == "binary" {
-				return inBytes(t.ctx, e)
-			}
-			return e
-		case to == "binary" && fixed > 0:
-			return as(t.ctx, "filled", inBytes(t.ctx, e), types.LongBlob, func(_ *sql.Context, v any) (any, error) {
-				b := v.([]byte)
-				return append(slices.Clone(b), make([]byte, max(fixed-len(b), 0))...), nil
-			})
-		}
-		return expression.NewConvertWithLengthAndScale(e, to, length, scale)
-	}
-	return side(x), side(y)
+	return convert("datetime", to.typ.(sql.DatetimeType).Precision(), 0)
 }
 
-// filled is the number of bytes that all values of a type have where BINARY is beside it, 0 where
-// they have different ones: MySQL takes four for each character.
-func filled(t sql.Type) int {
-	switch t := t.(type) {
-	case sql.StringType:
-		switch t.Type() {
-		case sqltypes.Binary:
-			return int(t.MaxByteLength())
-		case sqltypes.Char:
-			return 4 * int(t.MaxCharacterLength())
-		}
-	case sql.EnumType:
-		most := 0
-		for _, v := range t.Values() {
-			most = max(most, 4*utf8.RuneCountInString(v))
-		}
-		return most
-	case sql.SetType:
-		return 4 * utf8.RuneCountInString(strings.Join(t.Values(), ","))
+// bytesOf is a column as the bytes that one of bytes has of it.
+func (t *typer) bytesOf(e sql.Expression, to common) sql.Expression {
+	if types.IsBit(e.Type(t.ctx)) && !to.long {
+		e = t.digits(e)
 	}
-	return 0
+	return inBytes(t.ctx, e)
+}
+
+// digits are those of a column of BIT.
+func (t *typer) digits(e sql.Expression) sql.Expression {
+	return as(t.ctx, "digits", e, types.LongText, func(ctx *sql.Context, v any) (any, error) {
+		return strconv.FormatUint(bitsOf(ctx, v), 10), nil
+	})
 }

@@ -133,7 +133,9 @@ var stringFunctions = []entry{
 	{names: "hex", signature: "HEX(x)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
 		x := c.args[0]
 		if numeric(x.Type.Kind) {
-			x = l.toInt(l.toNumber(x))
+			if x = l.toNumber(x); x.Type.Kind != UInt {
+				x = l.toInt(x)
+			}
 			return maybe(String, "hex("+x.SQL+")"), nil
 		}
 		x = l.toString(x)
