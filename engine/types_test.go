@@ -138,6 +138,15 @@ func TestBlanksOfChar(t *testing.T) {
 	same("SELECT COUNT(DISTINCT person), COUNT(DISTINCT kept) FROM own", "[[20 60]]")
 }
 
+// TestBitsOfBytes: BIT_COUNT counts those of binary texts, and of the number that another text is.
+func TestBitsOfBytes(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE b", "USE b", "CREATE TABLE t (v VARBINARY(9), b BLOB, d BIT(7), t TEXT)", "INSERT INTO t VALUES ('123', '123', b'111', '123')")
+	if got := rowsText(root.query("SELECT BIT_COUNT(v), BIT_COUNT(b), BIT_COUNT(d), BIT_COUNT(t), BIT_COUNT(X'ff'), BIT_COUNT(BINARY '123'), BIT_COUNT(7.5), BIT_COUNT(NULL) FROM t")); got != "10,10,3,6,8,10,1,NULL" {
+		t.Error(got)
+	}
+}
+
 // TestZeroBytesInTexts: a text keeps its zero bytes on every way into a column and out of it, and
 // compares with them.
 func TestZeroBytesInTexts(t *testing.T) {

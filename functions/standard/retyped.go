@@ -88,11 +88,20 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 			return finite(doubleOf(ctx, v), e.String())
 		}}, nil
-	case *gms.BitCount:
+	case *gms.BitCount: // of a number, or of all bytes
+		of := e.Children()[0]
+		bytes := types.IsBinaryType(of.Type(ctx))
 		return &retyped{shadow: shadow{e}, typ: types.Int32, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-			v, err := evaluated(ctx, e.Children()[0], row)
+			v, err := evaluated(ctx, of, row)
 			if v == nil || err != nil {
 				return nil, err
+			}
+			if s, ok := plainText(v); ok && bytes {
+				n := 0
+				for _, b := range []byte(s) {
+					n += mathbits.OnesCount8(b)
+				}
+				return int32(n), nil
 			}
 			return int32(mathbits.OnesCount64(bitsOf(ctx, v))), nil
 		}}, nil

@@ -84,7 +84,8 @@ func (l *lowerer) counted(x Expr) Expr {
 	members := strings.Split(list, "\x00")
 	for i, m := range members {
 		if members[i] = sqltext.StoreText(m); kind == "set" {
-			members[i] = fmt.Sprintf("CASE WHEN list_position(string_split(%s, ','), %s) > 0 THEN %d ELSE 0 END", x.SQL, members[i], uint64(1)<<i)
+			// a text without letters has no member
+			members[i] = fmt.Sprintf("CASE WHEN %[1]s <> '' AND list_position(string_split(%[1]s, ','), %[2]s) > 0 THEN %[3]d ELSE 0 END", x.SQL, members[i], uint64(1)<<i)
 		}
 	}
 	if kind == "set" {

@@ -37,10 +37,14 @@ func TestTypesRoundTrip(t *testing.T) {
 		root.errno(q, code)
 	}
 	for q, part := range map[string]string{
-		"INSERT INTO r (id, t) VALUES (3, 128)":           "Out of range value",
-		"INSERT INTO r (id, v) VALUES (3, '12345678901')": "Data too long",
-		"INSERT INTO r (id, da) VALUES (3, 'yesterday')":  "Incorrect",
-		"INSERT INTO r (id, j) VALUES (3, '{')":           "JSON",
+		"INSERT INTO r (id, t) VALUES (3, 128)":                             "Out of range value",
+		"INSERT INTO r (id, v) VALUES (3, '12345678901')":                   "Data too long",
+		"INSERT INTO r (id, da) VALUES (3, 'yesterday')":                    "Incorrect",
+		"INSERT INTO r (id, j) VALUES (3, '{')":                             "JSON",
+		"INSERT INTO r (id, ti) VALUES (3, '-01:00:00')":                    "The value '-01:00:00' for column 'ti' is not supported",
+		"INSERT INTO r (id, ti) VALUES (3, '24:00:00.1')":                   "The value '24:00:00.100000' for column 'ti' is not supported",
+		"UPDATE r SET ti = TIMEDIFF('30:00:00', '02:13:20')":                "The value '27:46:40' for column 'ti' is not supported",
+		"INSERT INTO r (id, ti) SELECT 3, TIMEDIFF('00:00:00', '00:00:05')": "The value '-00:00:05' for column 'ti' is not supported",
 	} {
 		root.fails(q, part)
 	}
@@ -197,6 +201,24 @@ func TestAutoIncrementByAlter(t *testing.T) {
 	root.exec("ALTER TABLE u MODIFY m INT")
 	root.exec("ALTER TABLE u ADD PRIMARY KEY (m, a), DROP PRIMARY KEY")
 	root.want("DESCRIBE u", "m|int|NO|PRI|NULL|", "a|int|NO|PRI|NULL|")
+}
+
+// TestEmptyMembers: a column tells no member from an empty one, where both have no letters, and
+// takes one of them.
+func TestEmptyMembers(t *testing.T) {
+	_, root := newServer(t)
+	root.exec("CREATE TABLE t (id INT PRIMARY KEY, s SET(''), r SET('x',''), e ENUM('a',''))")
+	root.exec("INSERT INTO t VALUES (1, 0, 'x,', ''), (2, '', ',x,', 2), (3, NULL, '', 'a')")
+	for _, q := range []string{"INSERT INTO t (id, s) VALUES (4, 1)", "INSERT INTO t (id, r) VALUES (4, ',,')", "UPDATE t SET r = 2", "INSERT IGNORE INTO t (id, e) VALUES (4, 'z')"} {
+		root.fails(q, "which shows as another one, is not supported")
+	}
+	root.want("SELECT id, s + 0, r, r + 0, e + 0 FROM t ORDER BY id", "1|0|x,|3|2", "2|0|x,|3|2", "3|NULL||0|1")
+	root.want("SELECT id FROM t WHERE s = 0 AND s = '' AND NOT s = 1 ORDER BY id", "1", "2")
+	root.want("SELECT id FROM t WHERE r = 0 OR e = 1", "3")
+	root.want("SELECT id FROM t WHERE r = 3 AND e = '' ORDER BY r, id", "1", "2")
+	if n := root.exec("UPDATE t SET id = id + 10 WHERE s = 1 OR r = 2 OR r + 0 = 2"); n != 0 { // in the store
+		t.Errorf("%d rows have an empty member", n)
+	}
 }
 
 // A prepared statement is bound when it is prepared and again, with its values, when it runs.

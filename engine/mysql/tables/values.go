@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,14 @@ import (
 	"scrim/internal/sqltext"
 )
 
-// writeValue is keptValue of a value that a row is about to have. A CHAR has no blanks at its end,
-// and a date with a year under 1, such as 0000-00-00, is refused: the store would keep another one.
+// writeValue is keptValue of a value that a row is about to have. A CHAR has no blanks at its end.
+// A date with a year under 1, such as 0000-00-00, and a time that is no time of day are refused:
+// the store would keep another date, and has no such time.
 func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
 	w, err := keptValue(ctx, v, t, column)
+	if span, ok := v.(types.Timespan); ok && column.Type == "TIME" && (span < 0 || span.AsTimeDuration() > 24*time.Hour) {
+		err = mysql.NewSQLError(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "The value '%s' for column '%s' is not supported. Columns of TIME hold 00:00:00 to 24:00:00.", w, column.Name)
+	}
 	switch x := w.(type) {
 	case string:
 		if t.Type() == sqltypes.Char {
@@ -72,7 +77,7 @@ func keptValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, e
 	case uint8, uint32:
 		return writeInt(int64(reflect.ValueOf(x).Uint()), stored), nil
 	case uint16, uint, uint64:
-		return writeEnum(ctx, t, reflect.ValueOf(x).Uint(), stored)
+		return writeEnum(t, reflect.ValueOf(x).Uint(), stored, column)
 	case bool:
 		if stored == "BOOLEAN" {
 			return x, nil
@@ -112,21 +117,26 @@ func writeInt(x int64, stored string) any {
 }
 
 // writeEnum writes unsigned values, among them those of ENUM and SET, which are kept as their text.
-func writeEnum(_ *sql.Context, t sql.Type, x uint64, stored string) (any, error) {
+// So of an empty member and no member, of which none has letters, a column keeps one.
+func writeEnum(t sql.Type, x uint64, stored string, column store.Column) (any, error) {
+	text, same, err := "", false, error(nil)
 	switch e := t.(type) {
 	case sql.EnumType:
-		s, ok := e.At(int(x))
-		if !ok {
-			return "", nil
-		}
-		return s, nil
+		text, _ = e.At(int(x))
+		same = x == 0 && slices.Contains(e.Values(), "")
 	case sql.SetType:
-		return e.BitsToString(x)
+		text, err = e.BitsToString(x)
+		same = text == "" && x != 0
+	default:
+		if x <= math.MaxInt64 {
+			return writeInt(int64(x), stored), nil
+		}
+		return x, nil
 	}
-	if x <= math.MaxInt64 {
-		return writeInt(int64(x), stored), nil
+	if err == nil && same {
+		err = unsupported("Give the member letters.", "The value %d for column '%s', which shows as another one, is not supported.", x, column.Name)
 	}
-	return x, nil
+	return text, err
 }
 
 // writeList reads a JSON array, text or document, as a list of numbers of the column's length.
