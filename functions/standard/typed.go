@@ -524,10 +524,7 @@ func digits(ctx *sql.Context, args []sql.Expression, how apd.Rounder) (Number, f
 		if len(a) > 1 {
 			places, _ = rounded(decimalOf(a[1]), 0, apd.RoundHalfUp).Int64()
 		}
-		places = max(min(places, maxScale), -maxDigits-1)
-		if places >= int64(-d.Exponent) {
-			return d, nil
-		}
+		places = max(min(places, int64(n.Scale)), -maxDigits-1)
 		return rounded(d, int(places), how), nil
 	}, true
 }

@@ -1,6 +1,8 @@
 package standard
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
@@ -102,6 +104,10 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	if err != nil {
 		return n, same, err
 	}
+	if s, ok := n.(*plan.Sort); ok && t.wrap {
+		n = t.orderOfDistinct(s)
+		same = same && transform.TreeIdentity(n == s)
+	}
 	x, ok := n.(sql.Expressioner)
 	if !ok {
 		return n, same, nil
@@ -126,6 +132,22 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 		}
 	}
 	return n, same, nil
+}
+
+// orderOfDistinct makes a position in ORDER BY the column that DISTINCT has of it. The binder takes
+// the expression, which what DISTINCT has no longer allows to compute.
+func (t *typer) orderOfDistinct(s *plan.Sort) *plan.Sort {
+	order, any := slices.Clone(s.SortConditions), false
+	for i, by := range order {
+		_, over := s.Child.(*plan.Distinct)
+		if a, ok := by.Expr.(*expression.Alias); ok && over {
+			order[i].Expr, any = expression.NewGetField(int(a.Id()), a.Type(t.ctx), a.Name(), a.IsNullable(t.ctx)), true
+		}
+	}
+	if !any {
+		return s
+	}
+	return plan.NewSort(order, s.Child)
 }
 
 // children is a node over what node makes of those that it has.
