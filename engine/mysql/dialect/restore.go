@@ -48,8 +48,8 @@ func (m adjusted) headings(s ast.Statement) {
 			for p, is := x.(*ast.ParenExpr); is; p, is = x.(*ast.ParenExpr) {
 				x = p.Expr
 			}
-			if _, column := x.(*ast.ColName); column {
-				a.Expr, a.InputExpression = x, ""
+			if _, column := x.(*ast.ColName); column { // a default's brackets say that it is an expression
+				a.InputExpression = ""
 				return
 			}
 		}
