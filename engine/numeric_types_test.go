@@ -47,6 +47,10 @@ d/0
 d DIV 0.3
 2.5e-3 DIV x
 ti DIV (x / 1e300)
+u - DATE '2020-02-29'
+u + TIME '10:00:00'
+i * DATE '2020-02-29'
+d + TIMESTAMP '2020-02-29 10:00:00.25'
 1e299 DIV x
 -x DIV 1e60
 MOD(i, 1.5)

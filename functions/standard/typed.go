@@ -351,8 +351,8 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 				return nil
 			}
 		}
-		l, isL := digitsNumber(ctx, b.Left())
-		r, isR := digitsNumber(ctx, b.Right())
+		l, isL := OperandOf(ctx, b.Left())
+		r, isR := OperandOf(ctx, b.Right())
 		if isL && isR {
 			out.number, ok = Combined(b.Operator(), l, r)
 			out.eval = operators[b.Operator()]
@@ -366,7 +366,7 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 		if _, constant := x.Child.(*expression.Literal); constant && !types.IsDecimal(x.Child.Type(ctx)) {
 			return nil
 		}
-		out.number, ok = digitsNumber(ctx, x.Child)
+		out.number, ok = OperandOf(ctx, x.Child)
 		out.number = Number{Decimal: out.number.Decimal, Precision: out.number.Precision, Scale: out.number.Scale}
 		out.eval = func(_ *sql.Context, a []any) (any, error) { return new(apd.Decimal).Neg(decimalOf(a[0])), nil }
 	case *gms.AbsVal:
@@ -432,8 +432,8 @@ func typedOf(ctx *sql.Context, e sql.Expression) *typed {
 	return out
 }
 
-// digitsNumber is the type of an operand of an operator, which takes a date or time as its digits.
-func digitsNumber(ctx *sql.Context, e sql.Expression) (Number, bool) {
+// OperandOf is the type of an operand of an operator, which takes a date or time as its digits.
+func OperandOf(ctx *sql.Context, e sql.Expression) (Number, bool) {
 	if typ := e.Type(ctx); temporal(typ) {
 		_, precision, scale := digitsType(typ)
 		return Number{Decimal: scale > 0, Precision: precision, Scale: scale}, true

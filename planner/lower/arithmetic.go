@@ -48,8 +48,8 @@ func (l *lowerer) binary(op string, left, right sql.Expression) (Expr, error) {
 // notBelowZero makes an error of a negative result where MySQL's type is BIGINT UNSIGNED, and an
 // error may be raised.
 func (l *lowerer) notBelowZero(op string, z Expr, left, right sql.Expression) Expr {
-	a, okA := standard.NumberOf(l.ctx, left)
-	b, okB := standard.NumberOf(l.ctx, right)
+	a, okA := standard.OperandOf(l.ctx, left)
+	b, okB := standard.OperandOf(l.ctx, right)
 	n, ok := standard.Combined(op, a, b)
 	if !l.raises() || !okA || !okB || !ok || n.Decimal || !n.Unsigned || z.Type.Kind != Int || op == "%" || op != "-" && a.Unsigned && b.Unsigned {
 		return z
