@@ -90,7 +90,8 @@ SELECT y FROM t1 UNION ALL SELECT f FROM t1
 SELECT COALESCE(f, ti), IFNULL(f, 1), IF(i, f, si) FROM t1
 SELECT su FROM t2 UNION ALL SELECT COALESCE(f, 100) FROM t1
 SELECT i FROM t1 UNION ALL SELECT iu FROM t1
-SELECT DISTINCT HEX(bu) FROM t2`), "\n")
+SELECT DISTINCT HEX(bu) FROM t2
+SELECT id FROM t1 WHERE '12' IN (v, tm)`), "\n")
 
 // mixedOrders are such statements with an order.
 var mixedOrders = strings.Split(strings.TrimSpace(`

@@ -134,6 +134,12 @@ func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return n, same, nil
 }
 
+// columnAs is a column with another type.
+func (t *typer) columnAs(f *expression.GetField, typ sql.Type) sql.Expression {
+	g := expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), typ, f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx))
+	return g.WithId(f.Id()).(sql.Expression)
+}
+
 // orderOfDistinct makes a position in ORDER BY the column that DISTINCT has of it. The binder takes
 // the expression, which what DISTINCT has no longer allows to compute.
 func (t *typer) orderOfDistinct(s *plan.Sort) *plan.Sort {
@@ -201,8 +207,7 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 		if !ok || e.Id() == 0 || typ.Equals(e.Type(t.ctx)) {
 			return e, transform.SameTree, nil
 		}
-		f := expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), typ, e.Database(), e.Table(), e.Name(), e.IsNullable(t.ctx))
-		return f.WithId(e.Id()).(sql.Expression), transform.NewTree, nil
+		return t.columnAs(e, typ), transform.NewTree, nil
 	case *plan.Subquery:
 		q, same, err := t.node(e.Query)
 		if err != nil || same {

@@ -117,8 +117,7 @@ func (t *typer) unite(parts []*plan.Project, i int) (changed bool) {
 		case *expression.Alias:
 			columns[k], names[k] = e.Child, e.Name()
 		case *expression.GetField: // whose type the binder does not know, and we do by its id only
-			typ := computed(p, i).Type(t.ctx)
-			columns[k], names[k] = expression.NewGetFieldWithTable(e.Index(), int(e.TableId()), typ, e.Database(), e.Table(), e.Name(), e.IsNullable(t.ctx)).WithId(e.Id()).(sql.Expression), e.Name()
+			columns[k], names[k] = t.columnAs(e, computed(p, i).Type(t.ctx)), e.Name()
 		}
 		to = t.merge(to, t.columnOf(columns[k], computed(p, i)))
 	}
@@ -260,8 +259,7 @@ func (t *typer) unroundedBelow(p *plan.Project, i int, e sql.Expression, to comm
 		list[i] = expression.NewAlias(t.ctx, a.Name(), x).WithId(a.Id()).(sql.Expression)
 		t.note(a.Id(), x.Type(t.ctx))
 	}
-	g := expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), x.Type(t.ctx), f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx))
-	return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), g.WithId(f.Id()).(sql.Expression)
+	return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), t.columnAs(f, x.Type(t.ctx))
 }
 
 // merged returns a column of a part of a UNION without the cast that the binder may have put around

@@ -312,14 +312,17 @@ func (l *lowerer) in(left, right sql.Expression) (Expr, error) {
 		return x, err
 	}
 	x = l.tight(x)
-	ys := make([]Expr, len(list))
+	ys, all := make([]Expr, len(list)), []*Expr{&x}
 	for i, e := range list {
 		if ys[i], err = l.operand(e); err != nil {
 			return ys[i], err
 		}
-		if err := l.alignTimes(&x, &ys[i]); err != nil {
-			return Expr{}, err
-		}
+		all = append(all, &ys[i])
+	}
+	if err := l.alignTimes(all...); err != nil { // together: x is compared in one form
+		return Expr{}, err
+	}
+	for i, e := range list {
 		ys[i] = l.inYears(left, e, ys[i])
 	}
 	s := l.let(x.SQL, func(r string) string {
