@@ -147,6 +147,23 @@ func TestBitsOfBytes(t *testing.T) {
 	}
 }
 
+// TestTimesInJSON: dates and times that are cast to JSON are texts of all digits, which JSON_TYPE
+// tells from others.
+func TestTimesInJSON(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE j", "USE j", "CREATE TABLE t (id INT, d DATE, m DATETIME, s TIMESTAMP(3), t TIME, y YEAR)",
+		"INSERT INTO t VALUES (1, '2020-02-03', '2020-02-03 04:05:06', '2020-02-03 04:05:06.789', '10:00:00', 2020), (2, NULL, NULL, NULL, NULL, NULL)")
+	for q, want := range map[string]string{
+		"SELECT CAST(d AS JSON), CAST(m AS JSON), CAST(s AS JSON), CAST(t AS JSON), CAST(y AS JSON) FROM t ORDER BY id":                                    `"2020-02-03","2020-02-03 04:05:06.000000","2020-02-03 04:05:06.789000","10:00:00.000000",2020;NULL,NULL,NULL,NULL,NULL`,
+		"SELECT JSON_TYPE(CAST(d AS JSON)), JSON_TYPE(CAST(m AS JSON)), JSON_TYPE(CAST(s AS JSON)), JSON_TYPE(CAST(t AS JSON)) FROM t ORDER BY id":         "DATE,DATETIME,DATETIME,TIME;NULL,NULL,NULL,NULL",
+		"SELECT JSON_TYPE(CAST(DATE '2001-01-01' AS JSON)), CAST(TIME '-30:00:00.5' AS JSON), JSON_UNQUOTE(CAST(TIMESTAMP '2001-01-01 10:11:12' AS JSON))": `DATE,"-30:00:00.500000",2001-01-01 10:11:12.000000`,
+	} {
+		if got := rowsText(root.query(q)); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+}
+
 // TestZeroBytesInTexts: a text keeps its zero bytes on every way into a column and out of it, and
 // compares with them.
 func TestZeroBytesInTexts(t *testing.T) {

@@ -123,6 +123,21 @@ func inWholeDigits(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return as(ctx, "digits", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return digitsOf(ctx, t, v, 0) })
 }
 
+// inJSON is a date or time as a document, a text of which JSON_TYPE tells what it is.
+func inJSON(ctx *sql.Context, e sql.Expression) sql.Expression {
+	kind := "DATE"
+	switch t := e.Type(ctx); {
+	case IsTimespan(t):
+		kind, e = "TIME", cast(ctx, e, TimeType(6), 6)
+	case !types.IsDateType(t):
+		kind, e = "DATETIME", cast(ctx, e, types.DatetimeMaxPrecision, 6)
+	}
+	return as(ctx, kind+inDocument, inWords(ctx, e), types.JSON, func(_ *sql.Context, v any) (any, error) { return types.JSONDocument{Val: v}, nil })
+}
+
+// inDocument ends the names of casts to JSON.
+const inDocument = " in JSON"
+
 // inWords is a date or time as a text.
 func inWords(ctx *sql.Context, e sql.Expression) sql.Expression {
 	t := e.Type(ctx)

@@ -133,8 +133,15 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		with, err := e.WithChildren(ctx, inDouble(ctx, child))
 		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) { return with.Eval(ctx, row) }}, err
 	case *json.JSONType:
+		kind, known := "", false
+		if c, ok := e.Children()[0].(*call); ok {
+			kind, known = strings.CutSuffix(c.f.name, inDocument)
+		}
 		return &retyped{shadow: shadow{e}, typ: types.LongText, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
 			v, err := e.Eval(ctx, row)
+			if known && err == nil && v != "NULL" {
+				return kind, nil
+			}
 			if v == "NULL" && err == nil { // that of JSON, or no document
 				if d, err := e.Children()[0].Eval(ctx, row); d == nil || err != nil {
 					return nil, err

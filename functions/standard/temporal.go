@@ -75,8 +75,10 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 				}
 				return n, nil
 			}), nil
-		case !is(temporal), types.IsJSON(t):
+		case !is(temporal):
 			return nil, nil
+		case types.IsJSON(t):
+			return inJSON(ctx, list[0]), nil
 		case types.IsText(t), types.IsBinaryType(t):
 			return each(inWords)
 		case types.IsInteger(t):
