@@ -50,6 +50,34 @@ func init() {
 		}
 		return asExact(ctx, aggregation.NewAvg(args[0]), divIncrement), nil
 	})
+	wrap("json_arrayagg", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
+		if len(args) != 1 {
+			return nil, sql.ErrInvalidArgumentNumber.New("JSON_ARRAYAGG", 1, len(args))
+		}
+		return &summary{aggregation.NewJsonArray(args[0]), nil, func(child sql.Expression) sql.AggregationBuffer {
+			return &listBuffer{AggregationBuffer: aggregation.NewJsonArrayBuffer(child)}
+		}}, nil
+	})
+}
+
+// listBuffer is NULL of no rows.
+type listBuffer struct {
+	sql.AggregationBuffer
+	rows bool
+}
+
+// Update implements sql.AggregationBuffer.
+func (b *listBuffer) Update(ctx *sql.Context, row sql.Row) error {
+	b.rows = true
+	return b.AggregationBuffer.Update(ctx, row)
+}
+
+// Eval implements sql.AggregationBuffer.
+func (b *listBuffer) Eval(ctx *sql.Context) (any, error) {
+	if !b.rows {
+		return nil, nil
+	}
+	return b.AggregationBuffer.Eval(ctx)
 }
 
 // asExact gives SUM or AVG of whole numbers or DECIMALs the answers of MySQL, which are DECIMALs:

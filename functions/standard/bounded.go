@@ -168,6 +168,8 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 			slots[i] = &slot{expression.NewGetField(i, a.Type(ctx), a.String(), true), a}
 		}
 	}
+	docs, _, _, _ := documentsIn(ctx, whole)
+	parsed(ctx, slots, docs)
 	call, err := f.of.NewInstance(ctx, slots)
 	if err != nil {
 		return nil, err

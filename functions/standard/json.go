@@ -2,6 +2,7 @@ package standard
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 )
 
 func init() {
@@ -28,14 +30,68 @@ func document(ctx *sql.Context, v any, name string, nth int) (any, error) {
 		return d.ToInterface(ctx)
 	case string, []byte:
 		s, _ := plainText(d)
-		var out any
-		if err := json.Unmarshal([]byte(s), &out); err != nil {
+		out, err := ParseJSON(s)
+		if err != nil {
 			return nil, sql.ErrInvalidJSONText.New(nth, name, s)
 		}
 		return out, nil
 	}
 	return nil, sql.ErrInvalidJSONArgument.New(nth, name)
 }
+
+// longNumber is in each text with a number that float64 may not hold.
+var longNumber = regexp.MustCompile(`[0-9]{16}`)
+
+// ParseJSON is a document in a text as a value of Go. A whole number has all of its digits, where 64
+// bits have them; others are float64.
+func ParseJSON(text string) (v any, err error) {
+	if err = json.Unmarshal([]byte(text), &v); err != nil || !longNumber.MatchString(text) {
+		return v, err
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return exactNumbers(v), err
+}
+
+// exactNumbers puts numbers of Go in the place of those of a document.
+func exactNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		if n, err := strconv.ParseUint(v.String(), 10, 64); err == nil {
+			return n
+		}
+		x, _ := v.Float64()
+		return x
+	case []any:
+		for i := range v {
+			v[i] = exactNumbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = exactNumbers(v[k])
+		}
+	}
+	return v
+}
+
+// AsDocument is a text as the document in it, and any other value as it is.
+func AsDocument(v any) any {
+	if s, text := plainText(v); text {
+		if d, err := ParseJSON(s); err == nil {
+			return types.JSONDocument{Val: d}
+		}
+	}
+	return v // of which what reads it says what is wrong
+}
+
+// documentOf is a document that an argument is, or is the text of.
+var documentOf = &function{name: "document", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(_ *sql.Context, a []any) (any, error) {
+	return AsDocument(a[0]), nil
+}}
 
 // mergePatch is JSON_MERGE_PATCH, by RFC 7396. What is merged into NULL is NULL, until a document
 // that is no object takes its place.
@@ -91,15 +147,21 @@ func patched(target, patch any) any {
 var firstOf = regexp.MustCompile(`^\s*\[\s*(0|last)\s*\]`)
 
 // steps are those of a path without wildcards, up to the first that is another.
-var steps = regexp.MustCompile(`^\s*(\[\s*([0-9]+|last)\s*\]|\.\s*([A-Za-z_$][A-Za-z0-9_$]*|"(?:[^"\\]|\\.)*"))`)
+var steps = regexp.MustCompile(`^\s*(\[\s*([0-9]+|last(?:\s*-\s*[0-9]+)?)\s*\]|\.\s*([A-Za-z_$][A-Za-z0-9_$]*|"(?:[^"\\]|\\.)*"))`)
 
-// intoSelf leaves out of a path to a value of a document the steps from what is no array to itself.
-func intoSelf(d any, path string) string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(path), "$")
-	if !ok {
-		return path
+// paths are all that MySQL has, and strange those of them that go-mysql-server does not know.
+var (
+	paths   = regexp.MustCompile(`^\s*\$(\s*(\[\s*(\*|[0-9]+|(last(\s*-\s*[0-9]+)?|[0-9]+)(\s+to\s+(last(\s*-\s*[0-9]+)?|[0-9]+))?)\s*\]|(\*\*)?\.\s*(\*|[\pL_$][\pL\pN_$]*|"(?:[^"\\]|\\.)*")|\*\*\s*\[[^\]]*\]))*\s*$`)
+	strange = regexp.MustCompile(`\*\*|\[[^\]"]*(last|to)`)
+)
+
+// intoSelf leaves out of a path to a value of a document the steps from what is no array to itself,
+// and counts those from the end of an array from its beginning.
+func intoSelf(d any, path string) (string, error) {
+	if !paths.MatchString(path) {
+		return "", mysql.NewSQLError(3143, "42000", "Invalid JSON path expression: '%s'. A path is $, and behind it .name, .*, [number] and [*].", path)
 	}
-	out := "$"
+	rest, out := strings.TrimPrefix(strings.TrimSpace(path), "$"), "$"
 	for rest != "" {
 		list, isArray := d.([]any)
 		if self := firstOf.FindString(rest); self != "" && !isArray {
@@ -110,58 +172,93 @@ func intoSelf(d any, path string) string {
 		if m == nil {
 			break
 		}
-		out, rest = out+strings.TrimSpace(m[0]), rest[len(m[0]):]
-		switch object, _ := d.(map[string]any); {
-		case m[3] != "":
-			key := m[3]
-			if key[0] == '"' && json.Unmarshal([]byte(m[3]), &key) != nil {
-				return path
+		rest = rest[len(m[0]):]
+		if key := m[3]; key != "" {
+			if key[0] == '"' {
+				_ = json.Unmarshal([]byte(m[3]), &key)
 			}
-			d, ok = object[key]
-		case m[2] == "last":
-			if ok = len(list) > 0; ok {
-				d = list[len(list)-1]
-			}
-		default:
-			n, err := strconv.Atoi(m[2])
-			if ok = err == nil && n < len(list); ok {
-				d = list[n]
-			}
-		}
-		if !ok {
-			break
-		}
-	}
-	return out + rest
-}
-
-// paths gives a function that reads JSON at paths those without steps from a value to itself. It
-// returns nil where there is nothing to change.
-func paths(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
-	first := 0
-	bare := e
-	if b, ok := e.(*boundedCall); ok {
-		bare = b.Expression
-	}
-	switch bare.(type) {
-	case *gms.JSONExtract:
-		first = 1
-	case *gms.JSONContainsPath:
-		first = 2
-	default:
-		return nil, nil
-	}
-	list, changed := slices.Clone(e.Children()), false
-	for i := first; i < len(list); i++ {
-		if l, ok := list[i].(*expression.Literal); ok {
-			if s, text := plainText(l.Value()); text && !strings.Contains(s, "[") {
-				continue
-			}
-		}
-		if c, ok := list[i].(*call); ok && c.f == pathOf {
+			object, _ := d.(map[string]any)
+			d, out = object[key], out+strings.TrimSpace(m[0])
 			continue
 		}
-		list[i], changed = newCall(ctx, pathOf, []sql.Expression{list[0], list[i]}), true
+		n, err := strconv.Atoi(m[2])
+		if back, fromEnd := strings.CutPrefix(m[2], "last"); fromEnd {
+			n, err = strconv.Atoi("0" + strings.Trim(back, "- \t"))
+			n = len(list) - 1 - n
+		}
+		if err != nil || n < 0 || n >= len(list) { // which nothing is at
+			return fmt.Sprintf("%s[%d]", out, max(1, len(list))), nil
+		}
+		d, out = list[n], fmt.Sprintf("%s[%d]", out, n)
+	}
+	if strange.MatchString(rest) {
+		return "", mysql.NewSQLError(1235, "42000", "A JSON path with a range, with **, or with last behind a wildcard is not supported: '%s'. Name the elements by their numbers.", path)
+	}
+	return out + rest, nil
+}
+
+// documentsIn tells of a function of go-mysql-server, or of a cast to JSON, how many of its first
+// arguments are documents, where paths begin, how far they are apart, and whether it reads at them.
+func documentsIn(ctx *sql.Context, e sql.Expression) (docs, path, step int, reads bool) {
+	n := len(e.Children())
+	switch x := e.(type) {
+	case *expression.Convert:
+		if types.IsJSON(x.Type(ctx)) {
+			return 1, n, 1, false
+		}
+	case *gms.JSONMergePreserve, *gms.JSONOverlaps:
+		return n, n, 1, false
+	case *gms.JSONExtract:
+		return 1, 1, 1, true
+	case *gms.JSONContainsPath:
+		return 1, 2, 1, true
+	case *gms.JSONSet, *gms.JSONInsert, *gms.JSONReplace, *gms.JSONArrayAppend, *gms.JSONArrayInsert:
+		return 1, 1, 2, false
+	case *gms.JSONKeys, *gms.JsonLength, *gms.JsonValue, *gms.JSONRemove:
+		return 1, 1, 1, false
+	case *gms.JSONSearch:
+		return 1, 4, 1, false
+	case *gms.JSONDepth, *gms.JSONPretty, *gms.JSONType:
+		return 1, n, 1, false
+	}
+	return 0, n, 1, false
+}
+
+// parsed has the first arguments, which are documents, read by all digits of their numbers where
+// they are texts: go-mysql-server would make them float64.
+func parsed(ctx *sql.Context, args []sql.Expression, docs int) (changed bool) {
+	for i := range min(docs, len(args)) {
+		if args[i].Resolved() && types.IsTextOnly(args[i].Type(ctx)) {
+			args[i], changed = newCall(ctx, documentOf, []sql.Expression{args[i]}), true
+		}
+	}
+	return changed
+}
+
+// documents gives what reads documents all of their digits, and paths without steps from a value to
+// itself. Constant paths are checked. It returns nil where there is nothing to change.
+func documents(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
+	bare, list := e, slices.Clone(e.Children())
+	b, is := e.(*boundedCall)
+	if is {
+		bare = b.Expression
+	}
+	docs, path, step, reads := documentsIn(ctx, bare)
+	changed := !is && parsed(ctx, list, docs) // a call that is bounded reads texts once they are counted
+	for i := path; i < len(list); i += step {
+		if l, ok := list[i].(*expression.Literal); ok {
+			if s, text := plainText(l.Value()); text {
+				if _, err := intoSelf(nil, s); err != nil {
+					return nil, err
+				}
+				if !strings.Contains(s, "[") {
+					continue
+				}
+			}
+		}
+		if c, ok := list[i].(*call); reads && (!ok || c.f != pathOf) {
+			list[i], changed = newCall(ctx, pathOf, []sql.Expression{list[i], list[0]}), true
+		}
 	}
 	if !changed {
 		return nil, nil
@@ -180,7 +277,11 @@ func contains(ctx *sql.Context, a []any) (any, error) {
 	}
 	if len(a) > 2 {
 		path, _ := plainText(a[2])
-		found, err := types.LookupJSONValue(ctx, types.JSONDocument{Val: docs[0]}, intoSelf(docs[0], path))
+		path, err := intoSelf(docs[0], path)
+		if err != nil {
+			return nil, err
+		}
+		found, err := types.LookupJSONValue(ctx, types.JSONDocument{Val: docs[0]}, path)
 		if found == nil || err != nil {
 			return nil, err
 		}
@@ -247,13 +348,13 @@ func holds(ctx *sql.Context, in, v any) (yes bool, err error) {
 
 // pathOf is a path for a document.
 var pathOf = &function{name: "path", min: 2, max: 2, typ: types.LongText, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
-	path, ok := plainText(a[1])
+	path, ok := plainText(a[0])
 	if !ok {
-		return a[1], nil
+		return a[0], nil
 	}
-	d, err := document(ctx, a[0], "json_extract", 1)
+	d, err := document(ctx, a[1], "json_extract", 1)
 	if err != nil {
 		return path, nil // of which the function says what it is
 	}
-	return intoSelf(d, path), nil
+	return intoSelf(d, path)
 }}

@@ -103,7 +103,7 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 	} else if x != nil {
 		e, same = x, transform.NewTree
 	}
-	if x, err := paths(ctx, e); err != nil {
+	if x, err := documents(ctx, e); err != nil {
 		return e, same, err
 	} else if x != nil {
 		e, same = x, transform.NewTree

@@ -64,6 +64,9 @@ func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, e
 	if v == nil {
 		return nil, nil
 	}
+	if types.IsJSON(t) {
+		v = standard.AsDocument(v)
+	}
 	var c any
 	var in sql.ConvertInRange
 	var err error
@@ -117,6 +120,9 @@ func strict(ctx *sql.Context, v any, t sql.Type, column string, row int) (any, e
 	case types.IsNumber(t):
 		return incorrect(mysql.ERTruncatedWrongValueForField, mysql.SSUnknownSQLState, "integer")
 	}
+	if sql.ErrInvalidJson.Is(err) {
+		return nil, mysql.NewSQLError(3140, "22032", "%v in value for column '%s' at row %d", err, column, row)
+	}
 	return nil, err // of a document or a shape, which says what is wrong with it
 }
 
@@ -168,6 +174,9 @@ func (r *convertedRows) Next(ctx *sql.Context) (sql.Row, error) {
 			out[at], err = lenient(ctx, within(ctx, row[at], c, r.n), c, r.n)
 		} else {
 			out[at], err = strict(ctx, row[at], c.Type, c.Name, r.n)
+		}
+		if err == nil {
+			err = hasPlace(ctx, out[at], c.Type, c.Name, r.n)
 		}
 		if err != nil {
 			return nil, err

@@ -22,26 +22,38 @@ import (
 )
 
 // writeValue is keptValue of a value that a row is about to have. A CHAR has no blanks at its end.
-// A date with a year under 1, such as 0000-00-00, and a time that is no time of day are refused:
-// the store would keep another date, and has no such time.
 func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, error) {
-	w, err := keptValue(ctx, v, t, column)
-	if span, ok := v.(types.Timespan); ok && column.Type == "TIME" && (span < 0 || span.AsTimeDuration() > 24*time.Hour) {
-		err = mysql.NewSQLError(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "The value '%s' for column '%s' is not supported. Columns of TIME hold 00:00:00 to 24:00:00.", w, column.Name)
+	if err := hasPlace(ctx, v, t, column.Name, 0); err != nil {
+		return nil, err
 	}
-	switch x := w.(type) {
-	case string:
-		if t.Type() == sqltypes.Char {
-			w = strings.TrimRight(x, " ")
+	w, err := keptValue(ctx, v, t, column)
+	if x, ok := w.(string); ok && t.Type() == sqltypes.Char {
+		w = strings.TrimRight(x, " ")
+	}
+	return w, err
+}
+
+// hasPlace refuses values that MySQL has and the store does not: a date with a year under 1, such
+// as 0000-00-00, of which it would keep another one, and a TIME that is no time of a day. A row of
+// 0 is not known.
+func hasPlace(ctx *sql.Context, v any, t sql.Type, column string, row int) error {
+	at := "'" + column + "'"
+	if row > 0 {
+		at = fmt.Sprintf("%s at row %d", at, row)
+	}
+	switch x := v.(type) {
+	case types.Timespan:
+		if standard.IsTimespan(t) && (x < 0 || x.AsTimeDuration() > 24*time.Hour) {
+			return mysql.NewSQLError(mysql.ERWarnDataOutOfRange, mysql.SSDataOutOfRange, "The value '%s' for column %s is not supported. Columns of TIME hold 00:00:00 to 24:00:00.", x, at)
 		}
 	case time.Time:
 		if x.Year() < 1 {
 			kind, _, _ := strings.Cut(t.String(), "(")
 			text, _ := t.SQL(ctx, nil, x)
-			err = mysql.NewSQLError(1292, "22007", "Incorrect %s value: '%s' for column '%s'", kind, text.ToString(), column.Name)
+			return mysql.NewSQLError(1292, "22007", "Incorrect %s value: '%s' for column %s", kind, text.ToString(), at)
 		}
 	}
-	return w, err
+	return nil
 }
 
 // keptValue turns an SQL value of type t into what the store takes for a column of the given store
@@ -256,7 +268,7 @@ func readerOf(name string, t sql.Type) reader {
 			}
 		case string:
 			if types.IsJSON(t) {
-				return readJSON(ctx, x)
+				return readJSON(x), nil
 			}
 			if types.IsTextOnly(t) {
 				return x, nil
@@ -301,12 +313,12 @@ func fits(x *apd.Decimal, t sql.DecimalType) bool {
 	return t != nil && int(-x.Exponent) == int(t.Scale()) && x.NumDigits() <= int64(t.Precision())
 }
 
-func readJSON(ctx *sql.Context, text string) (any, error) {
-	v, _, err := types.JSON.Convert(ctx, text)
+func readJSON(text string) any {
+	v, err := standard.ParseJSON(text)
 	if err != nil {
-		return nil, nil // bad JSON in an imported column is NULL, as everywhere
+		return nil // bad JSON in an imported column is NULL, as everywhere
 	}
-	return v, nil
+	return types.JSONDocument{Val: v}
 }
 
 // readList turns a list of the store into a JSON array.
