@@ -42,8 +42,8 @@ func document(ctx *sql.Context, v any, name string, nth int) (any, error) {
 // longNumber is in each text with a number that float64 may not hold.
 var longNumber = regexp.MustCompile(`[0-9]{16}`)
 
-// ParseJSON is a document in a text as a value of Go. A whole number has all of its digits, where 64
-// bits have them; others are float64.
+// ParseJSON is a document in a text as a value of Go. A whole number has all of its digits, where
+// 64 bits have them; others are float64.
 func ParseJSON(text string) (v any, err error) {
 	if err = json.Unmarshal([]byte(text), &v); err != nil || !longNumber.MatchString(text) {
 		return v, err
