@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/cockroachdb/apd/v3"
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/refuse"
 )
 
 func init() {
@@ -264,6 +268,50 @@ func documents(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return nil, nil
 	}
 	return e.WithChildren(ctx, list...)
+}
+
+// copied is a document whose values go-mysql-server can copy: it has null for DECIMALs and dates.
+var copied = &function{name: "copied", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
+	j, ok := a[0].(sql.JSONWrapper)
+	if !ok {
+		return a[0], nil
+	}
+	v, err := j.ToInterface(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v, err = copyable(v)
+	return types.JSONDocument{Val: v}, err
+}}
+
+func copyable(v any) (out any, err error) {
+	switch x := v.(type) {
+	case map[string]any:
+		m := make(map[string]any, len(x))
+		for k, e := range x {
+			if m[k], err = copyable(e); err != nil {
+				return nil, err
+			}
+		}
+		return m, nil
+	case []any:
+		list := make([]any, len(x))
+		for i, e := range x {
+			if list[i], err = copyable(e); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
+	case *apd.Decimal:
+		f, err := x.Float64()
+		if d := decimalOf(f); err != nil || d == nil || d.Cmp(x) != 0 {
+			return nil, refuse.New(refuse.Unsupported, "A DECIMAL of more digits than a DOUBLE has is not changed within a JSON document.").With("Give it as CAST(… AS DOUBLE).")
+		}
+		return f, nil
+	case time.Time:
+		return x.Format(sql.DatetimeLayoutNoTrim), nil
+	}
+	return v, nil
 }
 
 // contains is JSON_CONTAINS.

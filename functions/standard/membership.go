@@ -30,6 +30,17 @@ func alike(ctx *sql.Context, a, b sql.Expression) bool {
 	return types.IsDatetimeType(x) && x.Equals(y)
 }
 
+// hasRoom reports whether the type of b holds an integer a, or a is none: go-mysql-server converts
+// it.
+func hasRoom(ctx *sql.Context, a, b sql.Expression) bool {
+	m, ok := NumberOf(ctx, a)
+	n, _ := NumberOf(ctx, b)
+	if m.Unsigned == n.Unsigned {
+		return m.Precision <= n.Precision || !ok
+	}
+	return m.Unsigned && m.Precision < n.Precision
+}
+
 // fields are the columns that rows of a type have.
 func fields(ctx *sql.Context, t sql.Type, from int) []sql.Expression {
 	list := []sql.Type{t}
@@ -260,7 +271,7 @@ func inSubquery(ctx *sql.Context, in *plan.InSubquery) (sql.Expression, error) {
 	}
 	left := members(in.LeftChild)
 	right := fields(ctx, q.Type(ctx), types.NumColumns(in.LeftChild.Type(ctx)))
-	if len(left) == 1 && len(right) == 1 && alike(ctx, left[0], right[0]) {
+	if len(left) == 1 && len(right) == 1 && alike(ctx, left[0], right[0]) && hasRoom(ctx, left[0], right[0]) {
 		return nil, nil
 	}
 	values := fields(ctx, in.LeftChild.Type(ctx), 0)

@@ -286,6 +286,20 @@ func doubleOf(ctx *sql.Context, v any) float64 {
 	return max(min(x, math.MaxFloat64), -math.MaxFloat64)
 }
 
+// hexNumber is the whole number that HEX shows of another: one beyond 64 bits has them all.
+func hexNumber(ctx *sql.Context, e sql.Expression) sql.Expression {
+	return as(ctx, "number", e, types.Uint64, func(ctx *sql.Context, v any) (any, error) {
+		switch x := doubleOf(ctx, v); {
+		case x <= math.MinInt64 || x >= math.MaxUint64:
+			return uint64(math.MaxUint64), nil
+		case x < 0:
+			return uint64(int64(x - 0.5)), nil
+		default:
+			return uint64(x + 0.5), nil
+		}
+	})
+}
+
 // format is FORMAT(number, digits).
 func format(ctx *sql.Context, a []any) (any, error) {
 	n, ok := wholeNumber(ctx, a[1])

@@ -172,10 +172,12 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	other := func(test func(sql.Type) bool) bool {
 		return is(func(t sql.Type) bool { return t != types.Null && !test(t) })
 	}
+	textual := false // a text, also where a number is wanted
 	text := func(t sql.Type) bool { return types.IsText(t) || member(t) }
 	float32s := func(t sql.Type) bool { return t == types.Float32 }
 	switch e.(type) {
-	case *gms.If, *gms.IfNull, *gms.Coalesce, *expression.Case:
+	case *gms.IfNull, *gms.Coalesce:
+		textual = !is(isNumber) && !is(temporal)
 	case *gms.NullIf:
 		if !is(member) {
 			return nil, nil
@@ -221,7 +223,7 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 			return v, nil
 		})
-	case is(types.IsTextOnly) && is(types.IsFloat),
+	case is(types.IsTextOnly) && is(types.IsFloat), is(member) && textual,
 		is(member) && other(func(t sql.Type) bool { return t.Equals(values[0].Type(ctx)) && member(t) }), is(member) && len(values) == 1:
 		return chosenAs(ctx, e, types.LongText, func(v sql.Expression) sql.Expression {
 			switch t := v.Type(ctx); {

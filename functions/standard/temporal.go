@@ -364,7 +364,17 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 	}
 	name, from := "", 0
+	inexact := func(t sql.Type) bool { return types.IsDecimal(t) || types.IsFloat(t) }
 	switch e := e.(type) {
+	case *boundedCall:
+		switch c, ok := list[0].(*call); e.FunctionName() {
+		case "hex":
+			each(0, inexact, hexNumber)
+		case "json_set", "json_insert", "json_replace", "json_remove", "json_array_append", "json_array_insert":
+			if types.IsJSON(list[0].Type(ctx)) && (!ok || c.f != copied) {
+				list[0], changed = newCall(ctx, copied, []sql.Expression{list[0]}), true
+			}
+		}
 	case *gms.If, *expression.Case:
 		c, ok := e.(*expression.Case)
 		for i := 0; i < len(list)-1 && (!ok || c.Expr == nil); i += 2 {
@@ -380,7 +390,7 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		name = strings.ToLower(e.(sql.FunctionExpression).FunctionName())
 	case *expression.Arithmetic, *expression.Div, *expression.UnaryMinus:
 		if !slices.ContainsFunc(list, isInterval) {
-			each(0, types.IsTextOnly, inDouble)
+			each(0, isTextual, inDouble)
 		}
 	case expression.Comparer, *expression.Between:
 		rows := slices.ContainsFunc(list, func(c sql.Expression) bool { _, row := c.(expression.Tuple); return row })
@@ -394,7 +404,7 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			if is(isBytes) {
 				each(0, types.IsTextOnly, inBytes)
 			}
-		case !is(temporal) && !is(isBytes) && is(types.IsTextOnly) && is(types.IsNumber) && !(is(isBigint) && slices.ContainsFunc(list, isTextConstant)):
+		case !is(temporal) && !is(isBytes) && is(types.IsTextOnly) && is(isNumber) && !(slices.ContainsFunc(list, isTextConstant) && slices.ContainsFunc(list, isBigint(ctx))):
 			each(0, func(sql.Type) bool { return true }, inDouble)
 		case !is(temporal) && (is(wordy) && is(types.IsNumber) || is(types.IsDecimal) && (is(types.IsFloat) || is(types.IsText))):
 			each(0, func(t sql.Type) bool { return wordy(t) || types.IsDecimal(t) }, inDouble)
@@ -409,12 +419,11 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	case name == "max" || name == "min":
 		each(from, member, inWords)
 	case strings.HasPrefix(name, "bit") && takeNumbers[name]:
-		inexact := func(t sql.Type) bool { return types.IsDecimal(t) || types.IsFloat(t) }
 		each(from, inexact, func(ctx *sql.Context, e sql.Expression) sql.Expression { // negative ones have bits, too
 			return as(ctx, "number", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return int64(bitsOf(ctx, v)), nil })
 		})
 	case takeNumbers[name]:
-		each(from, types.IsTextOnly, inDouble)
+		each(from, isTextual, inDouble)
 	}
 	if !changed {
 		return nil, nil
@@ -422,7 +431,16 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return withOperands(ctx, e, list)
 }
 
-func isBigint(t sql.Type) bool { return t == types.Int64 || t == types.Uint64 }
+// isBigint finds columns that MySQL compares with constant texts as integers.
+func isBigint(ctx *sql.Context) func(e sql.Expression) bool {
+	return func(e sql.Expression) bool {
+		f, ok := e.(*expression.GetField)
+		return ok && (f.Type(ctx) == types.Int64 || f.Type(ctx) == types.Uint64 || types.IsYear(f.Type(ctx)))
+	}
+}
+
+// isTextual reports whether a type has texts, of characters or of bytes.
+func isTextual(t sql.Type) bool { return types.IsTextOnly(t) || isBytes(t) }
 
 func isTextConstant(e sql.Expression) bool {
 	l, ok := e.(*expression.Literal)

@@ -214,7 +214,7 @@ var textFunctions = []textual{
 		}
 		return nil
 	}},
-	{names: "soundex", args: "s", doc: "returns how an English text sounds.", eval: func(t *texts) any { return soundex(t.s(0)) }},
+	{names: "soundex", args: "s", doc: "returns how an English text sounds.", eval: func(t *texts) any { return soundex(t.s(0), t.binary) }},
 	{names: "quote", args: "s", nulls: true, doc: "writes a text as a literal.", eval: func(t *texts) any {
 		if t.args[0] == nil {
 			return "NULL"
@@ -226,14 +226,14 @@ var textFunctions = []textual{
 var quoted = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`, "\x1a", `\Z`)
 
 // soundex has the first letter of a text and the codes of those that follow, but for vowels and
-// repeated ones. Characters beyond Latin are letters without a code.
-func soundex(s string) string {
+// repeated ones. Characters beyond Latin are letters without a code, but bytes are none.
+func soundex(s string, binary bool) string {
 	var b strings.Builder
 	last, length := byte(0), 0
 	for _, c := range s {
 		if c >= 'a' && c <= 'z' {
 			c -= 'a' - 'A'
-		} else if c < 'A' || c > 'Z' && c < 0xC0 {
+		} else if c < 'A' || c > 'Z' && (c < 0xC0 || binary) {
 			continue
 		}
 		code := byte('0')

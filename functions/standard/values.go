@@ -114,7 +114,7 @@ func parseMoment(s string) (time.Time, bool) {
 		switch {
 		case i > 6 || err != nil && i != 6:
 			return time.Time{}, false
-		case i == 0 && len(p) <= 2:
+		case i == 0 && len(p) == 2:
 			x = year4(x)
 		case i == 6:
 			p = (p + "000000")[:6]

@@ -65,7 +65,17 @@ func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
 	if err := l.alignTimes(&x, &y); err != nil {
 		return Expr{}, err
 	}
+	if l.raises() && (l.isMomentText(e.Left(), x) && y.Type.Kind == String || l.isMomentText(e.Right(), y) && x.Type.Kind == String) {
+		return Expr{}, refuse.New(refuse.Expression, "A date that is computed of a text is compared with texts as one.")
+	}
 	return l.compare(op, l.inYears(e.Right(), e.Left(), x), l.inYears(e.Left(), e.Right(), y)), nil
+}
+
+// isMomentText reports whether MySQL has a text for what is a date or moment in the store: what
+// DATE_ADD makes of a text.
+func (l *lowerer) isMomentText(e sql.Expression, x Expr) bool {
+	t := e.Type(l.ctx)
+	return temporal(x.Type.Kind) && t != nil && types.IsText(t)
 }
 
 // inYears makes a constant of one or two digits beside a YEAR column the year that it is stored as:

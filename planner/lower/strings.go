@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
 
 	"scrim/internal/collation"
+	"scrim/internal/refuse"
 )
 
 // maxText bounds, in bytes, what a function that makes text longer may give; beyond it the result
@@ -132,7 +133,10 @@ var stringFunctions = []entry{
 	}},
 	{names: "hex", signature: "HEX(x)", remark: "NULL beyond 65535 bytes", lower: func(l *lowerer, c *call) (Expr, error) {
 		x := c.args[0]
-		if numeric(x.Type.Kind) {
+		switch {
+		case l.raises() && (x.Type.Kind == Double || x.Type.Kind == Decimal):
+			return Expr{}, refuse.New(refuse.Expression, "HEX of numbers that are not whole is evaluated row by row.")
+		case numeric(x.Type.Kind):
 			if x = l.toNumber(x); x.Type.Kind != UInt {
 				x = l.toInt(x)
 			}
