@@ -108,7 +108,8 @@ SELECT COALESCE(f, ti), IFNULL(f, 1), IF(i, f, si) FROM t1
 SELECT su FROM t2 UNION ALL SELECT COALESCE(f, 100) FROM t1
 SELECT i FROM t1 UNION ALL SELECT iu FROM t1
 SELECT DISTINCT HEX(bu) FROM t2
-SELECT id FROM t1 WHERE '12' IN (v, tm)`), "\n")
+SELECT id FROM t1 WHERE '12' IN (v, tm)
+SELECT JSON_ARRAY(LOG10(i), LN(i), LOG(id), LOG2(1.5)), CONCAT_WS(',', ATAN(d2), SIN(d2), COS(x), TAN(x), ASIN(d2), ACOS(0.1), EXP(d1), POW(id, 3.3)) FROM t1`), "\n")
 
 // mixedOrders are such statements with an order.
 var mixedOrders = strings.Split(strings.TrimSpace(`

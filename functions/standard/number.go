@@ -249,14 +249,14 @@ func finite(x float64, what string) (any, error) {
 func init() {
 	pow := func(ctx *sql.Context, a []any) (any, error) {
 		x, y := doubleOf(ctx, a[0]), doubleOf(ctx, a[1])
-		return finite(math.Pow(x, y), fmt.Sprintf("pow(%v,%v)", a[0], a[1]))
+		return finite(power(x, y), fmt.Sprintf("pow(%v,%v)", a[0], a[1]))
 	}
 	define(
 		function{name: "pow", min: 2, max: 2, typ: types.Float64, eval: pow, doc: "returns a number to the power of another."},
 		function{name: "power", min: 2, max: 2, typ: types.Float64, eval: pow, doc: "returns a number to the power of another."},
 		function{name: "exp", min: 1, max: 1, typ: types.Float64, doc: "returns e to the power of a number.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {
-				return finite(math.Exp(doubleOf(ctx, a[0])), fmt.Sprintf("exp(%v)", a[0]))
+				return finite(library["exp"](doubleOf(ctx, a[0])), fmt.Sprintf("exp(%v)", a[0]))
 			}},
 		function{name: "bin", min: 1, max: 1, typ: types.LongText, doc: "writes a whole number in digits of 0 and 1.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {

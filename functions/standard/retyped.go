@@ -53,6 +53,9 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	if !e.Resolved() {
 		return nil, nil
 	}
+	if x := ofLibrary(ctx, e); x != nil {
+		return x, nil
+	}
 	bare := e
 	if b, ok := e.(*boundedCall); ok {
 		bare = b.Expression
@@ -356,6 +359,39 @@ func bits(ctx *sql.Context, b *expression.BitOp) sql.Expression {
 			return x << y, nil
 		}
 		return x >> y, nil
+	}}
+}
+
+// ofLibrary is a function of a number that the C library has, as SIN(x), LOG(x) among them; nil of
+// others.
+func ofLibrary(ctx *sql.Context, e sql.Expression) sql.Expression {
+	f, ok := e.(sql.FunctionExpression)
+	if !ok {
+		return nil
+	}
+	name, list := strings.ToLower(f.FunctionName()), e.Children()
+	if len(list) == 2 { // the base that LOG(x) has, and what ATAN(x) is divided by
+		if name == "atan" {
+			slices.Reverse(list)
+		}
+		if l, ok := list[0].(*expression.Literal); !ok || l.Value() != math.E && l.Value() != 1 {
+			return nil
+		}
+		list = list[1:]
+	}
+	of := library[name]
+	if of == nil || len(list) != 1 || !isNumber(list[0].Type(ctx)) {
+		return nil
+	}
+	return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		v, err := evaluated(ctx, list[0], row)
+		if v == nil || err != nil {
+			return nil, err
+		}
+		if y := of(doubleOf(ctx, v)); !math.IsInf(y, 0) && !math.IsNaN(y) {
+			return y, nil
+		}
+		return e.Eval(ctx, row) // NULL and a warning, or an error
 	}}
 }
 
