@@ -213,7 +213,7 @@ func (l *lowerer) negate(child sql.Expression) (Expr, error) {
 	if x.Type.Kind == Null {
 		return x, nil
 	}
-	x = l.toNumber(x)
+	x = l.toNumber(l.wholeSeconds(x, child))
 	switch x.Type.Kind {
 	case Double:
 		y := of(Double, "(- "+x.SQL+")", x)
