@@ -268,24 +268,15 @@ func shortened(s ast.Statement) ast.Statement {
 	return s
 }
 
-// charsets refuses the character sets and collations that expressions and ALTER DATABASE name and
-// the server does not have. Of those of columns the binder knows.
+// charsets refuses to convert to a character set that the server does not have, and has the binder
+// read that of ALTER DATABASE. It knows itself those of columns and constants.
 func charsets(s ast.Statement) (err error) {
-	check := func(set, by string) {
-		c, unknown := sql.ParseCollation(set, by, false)
-		if err == nil && unknown == nil { // the binder tells what is unknown
-			err = collation.Check(c)
-		}
-	}
 	everywhere(s, func(n ast.SQLNode) {
 		switch n := n.(type) {
 		case *ast.ConvertUsingExpr:
-			check(n.Type, "")
-		case *ast.CollateExpr:
-			check("", n.Collation)
-		case *ast.UnaryExpr:
-			if set, introduces := strings.CutPrefix(n.Operator, "_"); introduces {
-				check(strings.TrimSpace(set), "")
+			c, unknown := sql.ParseCollation(n.Type, "", false)
+			if err == nil && unknown == nil { // the binder tells what is unknown
+				err = collation.Check(c)
 			}
 		case *ast.DBDDL:
 			for _, c := range n.CharsetCollate {

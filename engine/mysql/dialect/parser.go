@@ -149,7 +149,7 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	if hasWord(m.text, "char") {
 		s = shortened(s)
 	}
-	if strings.Contains(m.text, "_") || hasWord(m.text, "char") || hasWord(m.text, "using") {
+	if hasWord(m.text, "char") || hasWord(m.text, "using") {
 		if err := charsets(s); err != nil {
 			return s, err
 		}
