@@ -197,6 +197,9 @@ func TestConvertedCharacterSets(t *testing.T) {
 	for _, q := range []string{"CREATE DATABASE u CHARACTER SET latin1 COLLATE utf8mb4_bin", "CREATE TABLE u (a VARCHAR(9) CHARACTER SET latin1 COLLATE utf8mb4_bin)", "SELECT 'a' COLLATE latin1_bin"} {
 		root.refused(1253, "42000", q)
 	}
+	for _, q := range []string{"CREATE TABLE u (e ENUM('a', 'A'))", "CREATE TABLE u (e SET('é', 'e'))"} {
+		root.refused(1291, "HY000", q)
+	}
 	root.exec("ALTER DATABASE c CHARSET latin1")
 	if got := root.query("SHOW CREATE DATABASE c")[0][1]; !strings.Contains(got, "latin1_swedish_ci") {
 		t.Errorf("a database of latin1: %s", got)

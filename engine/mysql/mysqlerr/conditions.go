@@ -34,6 +34,7 @@ var conditions = []mapping{
 	{sql.ErrInvalidSyntax, mysql.ERParseError, "42000", ""},
 	{sql.ErrUnsupportedSyntax, mysql.ERParseError, "42000", ""},
 	{sql.ErrUnsupportedFeature, 1235, "42000", ""},
+	{sql.ErrDuplicateEntrySet, 1291, "HY000", "A SET has the member '$1' twice, by its collation"},
 	{sql.ErrCharSetNotYetImplementedTemp, 1235, "42000", "The character set $1 is not supported. Use utf8mb4, utf8mb3, latin1, ascii or binary."},
 	{sql.ErrCollationNotYetImplementedTemp, 1235, "42000", "The collation $1 is not supported. Use another one of utf8mb4, utf8mb3, latin1, ascii or binary."},
 	{sql.ErrCollationInvalidForCharSet, 1253, "42000", ""},
@@ -175,6 +176,7 @@ var textConditions = []struct {
 	{regexp.MustCompile(`^invalid AS OF expression type`), mysql.ERParseError, "42000", "AS OF is no part of MySQL's grammar."},
 	{regexp.MustCompile(`(?s)^unable to drop database: (.*)$`), 3552, "HY000", "Access to system schema '$1' is rejected."},
 	{regexp.MustCompile(`^(\w+) is not a valid character set for (\w+)$`), 1253, "42000", "COLLATION '$2' is not valid for CHARACTER SET '$1'"},
+	{regexp.MustCompile(`(?s)^duplicate entry: (.*)$`), 1291, "HY000", "An ENUM has the member '$1' twice, by its collation"},
 	{regexp.MustCompile(`^unknown using join type: (.*)$`), 1235, "42000", "A full join by NATURAL or USING is not supported. Write FULL OUTER JOIN with ON."},
 }
 
