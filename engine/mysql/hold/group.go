@@ -67,7 +67,7 @@ func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathere
 		agg = aggregation.NewFirst(e)
 	}
 	c := &gathered{aggregate: agg}
-	switch agg.(type) {
+	switch standard.Plain(agg).(type) {
 	case *aggregation.GroupConcat:
 		c.row, c.all = true, true
 	case *aggregation.JsonArray, *aggregation.JSONObjectAgg, *aggregation.CountDistinct:
@@ -88,7 +88,7 @@ func newGathered(ctx *sql.Context, a *quota.Account, e sql.Expression) (*gathere
 		return nil, err
 	}
 	c.aggregate = out.(sql.Aggregation)
-	switch g := out.(type) {
+	switch g := standard.Plain(c.aggregate).(type) {
 	case *aggregation.GroupConcat:
 		c.aggregate, err = standard.Joined(ctx, g, children)
 	case *aggregation.CountDistinct:
