@@ -226,6 +226,34 @@ func InCollation(ctx *sql.Context, left sql.Expression, q *plan.Subquery, column
 	return Collation(ctx, "in", left, right)
 }
 
+// named gives the columns of a subquery names, without which go-mysql-server would make a join of it
+// whose condition reads columns below them.
+func named(ctx *sql.Context, n sql.Node) (out sql.Node, changed bool, err error) {
+	switch n := n.(type) {
+	case *plan.Project:
+		list := slices.Clone(n.Projections)
+		for i, e := range list {
+			switch e.(type) {
+			case *expression.Alias, *expression.GetField:
+			default:
+				list[i], changed = expression.NewAlias(ctx, e.String(), e).AsUnreferencable(), true
+			}
+		}
+		if !changed {
+			return n, false, nil
+		}
+		return plan.NewProject(ctx, list, n.Child), true, nil
+	case *plan.Limit, *plan.Offset, *plan.Sort, *plan.TopN, *plan.Distinct, *plan.Filter, *plan.Having:
+		child, changed, err := named(ctx, n.Children()[0])
+		if err != nil || !changed {
+			return n, false, err
+		}
+		out, err = n.WithChildren(ctx, child)
+		return out, true, err
+	}
+	return n, false, nil
+}
+
 // Listed evaluates IN over a subquery here where it compares texts by a collation. It comes behind
 // what translates for the store, and before go-mysql-server makes joins of such conditions.
 func Listed(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
@@ -233,10 +261,14 @@ func Listed(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, err
 		switch e := e.(type) {
 		case *plan.Subquery:
 			q, same, err := Listed(ctx, e.Query)
-			if err != nil || same {
+			if err != nil {
 				return e, transform.SameTree, err
 			}
-			return e.WithQuery(q), same, nil
+			q, renamed, err := named(ctx, q)
+			if err != nil || bool(same) && !renamed {
+				return e, transform.SameTree, err
+			}
+			return e.WithQuery(q), transform.NewTree, nil
 		case *plan.InSubquery:
 			q, ok := e.RightChild.(*plan.Subquery)
 			if !ok || !e.Resolved() {
