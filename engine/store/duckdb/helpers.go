@@ -39,7 +39,7 @@ type helperThreads struct {
 
 const (
 	// patience is how long a statement runs alone.
-	patience = 5 * time.Millisecond
+	patience = 2 * time.Millisecond
 	// pause is how long a helper waits when there is nothing to do, while long statements run: they
 	// have stages that one thread does.
 	pause = 50 * time.Microsecond
