@@ -388,11 +388,9 @@ func (b *joinedBuffer) Update(ctx *sql.Context, row sql.Row) error {
 		}
 		writeApart(&key, by)
 	}
-	// go-mysql-server numbers the columns of subqueries in ORDER BY behind the text
-	behind := append(slices.Clip(row), text.String())
 	for i := range b.own {
 		var err error
-		if values[i], err = evaluated(ctx, children[i], behind); err != nil {
+		if values[i], err = evaluated(ctx, children[i], row); err != nil {
 			return err
 		}
 		if b.weigh[i] != nil && values[i] != nil {

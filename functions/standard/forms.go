@@ -97,6 +97,9 @@ func inDouble(ctx *sql.Context, e sql.Expression) sql.Expression {
 		if b, ok := v.([]byte); ok && literal {
 			return float64(new(big.Int).SetBytes(b[max(len(b)-8, 0):]).Uint64()), nil
 		}
+		if err := tooLongForOne(ctx, v); err != nil {
+			return nil, err
+		}
 		return doubleOf(ctx, v), nil
 	})
 }

@@ -226,8 +226,8 @@ func InCollation(ctx *sql.Context, left sql.Expression, q *plan.Subquery, column
 	return Collation(ctx, "in", left, right)
 }
 
-// named gives the columns of a subquery names, without which go-mysql-server would make a join of it
-// whose condition reads columns below them.
+// named gives the columns of a subquery names, without which go-mysql-server would make a join of
+// it whose condition reads columns below them.
 func named(ctx *sql.Context, n sql.Node) (out sql.Node, changed bool, err error) {
 	switch n := n.(type) {
 	case *plan.Project:

@@ -258,13 +258,8 @@ func Typed(x Expr, t sql.Type) Expr {
 		x.Type.Members = strings.Join(append([]string{"set"}, t.Values()...), "\x00")
 	}
 	x.Type.Bits = t != nil && types.IsBit(t)
-	return x
-}
-
-// Shown returns a column of public rows with the digits that its SQL type has as a text.
-func Shown(x Expr, t sql.Type) Expr {
 	if d, ok := t.(sql.DatetimeType); ok && x.Type.Kind == Datetime {
-		x.Type.Scale = d.Precision()
+		x.Type.Scale = d.Precision() // the digits that it has as a text
 	}
 	x.Type.Single = x.Type.Kind == Double && t == types.Float32
 	return x

@@ -68,9 +68,6 @@ func (s *pusher) block(n sql.Node) (*block, error) {
 			return nil, err
 		}
 		r.Bases = nil
-		for i, c := range r.Columns {
-			r.Columns[i].Expr = lower.Shown(c.Expr, c.Type)
-		}
 		return &block{rel: r}, nil
 	case *plan.TableAlias:
 		return s.block(n.Child)
