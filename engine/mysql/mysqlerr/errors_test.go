@@ -43,6 +43,7 @@ func TestPublicErrors(t *testing.T) {
 	}{
 		{"refusal", refuse.New(refuse.RawRows, "No rows of t."), true, 1644, "45002", "No rows of t. Ask for"},
 		{"wrapped refusal", fmt.Errorf("plan: %w", refuse.New(refuse.Shape, "No.")), true, 1644, "45003", "No."},
+		{"refusal within a sort", sql.ErrUnableSort.Wrap(refuse.New(refuse.RawRows, "No.")), false, 1644, "45002", "No."},
 		{"refusal inside an INSERT", sql.WrappedInsertError{Cause: refuse.New(refuse.RawRows, "No.")}, false, 1644, "45002", "No."},
 		{"refusal at the deadline", errors.Join(context.DeadlineExceeded, refuse.New(refuse.Failed, "It ended.")), true, 1644, failed, "It ended."},
 		{"no budget", &accounting.NoBudgetError{Account: "a", Table: "s.t"}, false, 1644, "45012", "s.t has no budget"},

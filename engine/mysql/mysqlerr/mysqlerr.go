@@ -117,6 +117,11 @@ func peel(err error) error {
 			err = e.Cause
 		case sql.WrappedTypeConversionError:
 			err = e.Err
+		case *goerrors.Error: // what stops a sort
+			if !sql.ErrUnableSort.Is(e) || e.Cause() == nil {
+				return err
+			}
+			err = e.Cause()
 		default:
 			return err
 		}
