@@ -126,7 +126,7 @@ func inWholeDigits(ctx *sql.Context, e sql.Expression) sql.Expression {
 	return as(ctx, "digits", e, types.Int64, func(ctx *sql.Context, v any) (any, error) { return digitsOf(ctx, t, v, 0) })
 }
 
-// inJSON is a date or time as a document, a text of which JSON_TYPE tells what it is.
+// inJSON is a date or time as a document: a text, which JSON_TYPE calls by its kind.
 func inJSON(ctx *sql.Context, e sql.Expression) sql.Expression {
 	kind := "DATE"
 	switch t := e.Type(ctx); {

@@ -58,7 +58,7 @@ func ParseJSON(text string) (v any, err error) {
 	return exactNumbers(v), err
 }
 
-// exactNumbers puts numbers of Go in the place of those of a document.
+// exactNumbers replaces the numbers of a parsed document, which are texts, by numbers.
 func exactNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -89,7 +89,7 @@ func AsDocument(v any) any {
 			return types.JSONDocument{Val: d}
 		}
 	}
-	return v // of which what reads it says what is wrong
+	return v // the function that reads it says what is wrong with it
 }
 
 // documentOf is a document that an argument is, or is the text of.

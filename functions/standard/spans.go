@@ -10,8 +10,8 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 )
 
-// spanType is TIME with digits of a second. go-mysql-server has one TIME, which is that without
-// here: values of its own type have no fraction, but for columns that it does not tell apart.
+// spanType is TIME(digits). go-mysql-server has one type for all of them, which is TIME without
+// digits here.
 type spanType struct {
 	types.TimespanType_
 	digits int

@@ -213,7 +213,7 @@ func columnIds(n sql.Node) (ids []sql.ColumnId) {
 	return columnIds(n.Children()[0])
 }
 
-// computed is the expression that column i of a part is, as far as the part has it.
+// computed is the expression of column i of a part, which may stand in the Project below its own.
 func computed(p *plan.Project, i int) sql.Expression {
 	e := p.Projections[i]
 	f := merged(e)

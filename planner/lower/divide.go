@@ -229,16 +229,17 @@ func (l *lowerer) unscaled(x Expr, shift int) string {
 // oneWord is a Decimal of more than wordDigits digits in one machine word of the store, whose
 // arithmetic in 128 bits is many times slower: sql is a DECIMAL of the same scale and at most
 // wordDigits digits that has the expression's value, or is NULL where an operand is larger than
-// most are. It cannot raise behind its guards, each of which may be asked only behind those before
-// it. It says something of an expression only while text is that expression's.
+// most are. It cannot raise on rows where all of its guards hold, and each guard cannot raise where
+// those before it hold. It says something of an expression only while text is that expression's.
 type oneWord struct {
 	text   string
 	guards []string
 	sql    string
 }
 
-// guarded asks one condition within another, not what is guarded by the next: of that the store
-// does not know from its columns' statistics that the condition holds on all rows.
+// guarded computes sql on the rows where the conditions hold, one after the other. Each stands in a
+// CASE of its own: the store leaves out a condition that its columns' statistics prove, and they
+// prove nothing of the result of a CASE.
 func guarded(guards []string, sql string) string {
 	if len(guards) == 0 {
 		return sql

@@ -33,9 +33,9 @@ func writeValue(ctx *sql.Context, v any, t sql.Type, column store.Column) (any, 
 	return w, err
 }
 
-// hasPlace refuses values that MySQL has and the store does not: a date with a year under 1, such
-// as 0000-00-00, of which it would keep another one, and a TIME that is no time of a day. A row of
-// 0 is not known.
+// hasPlace refuses two values that MySQL keeps and the store cannot: a date with a year under 1,
+// such as 0000-00-00, which the store would change, and a TIME outside of a day. The error names
+// the row, unless it is 0.
 func hasPlace(ctx *sql.Context, v any, t sql.Type, column string, row int) error {
 	at := "'" + column + "'"
 	if row > 0 {
@@ -129,7 +129,8 @@ func writeInt(x int64, stored string) any {
 }
 
 // writeEnum writes unsigned values, among them those of ENUM and SET, which are kept as their text.
-// So of an empty member and no member, of which none has letters, a column keeps one.
+// An empty member and no member are the same text there: the one that would be read as the other is
+// refused.
 func writeEnum(t sql.Type, x uint64, stored string, column store.Column) (any, error) {
 	text, same, err := "", false, error(nil)
 	switch e := t.(type) {
