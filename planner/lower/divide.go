@@ -262,6 +262,20 @@ func (e Expr) Word() (string, bool) {
 	return guarded(e.word.guards, e.word.sql), true
 }
 
+// BesideWord returns SQL that is e on the rows where its Word is NULL, and NULL on the others. Each
+// guard decides by itself, as the store knows of some that they always hold.
+func (e Expr) BesideWord() string {
+	w, _ := e.Word()
+	if len(e.word.guards) == 0 {
+		return "CASE WHEN " + w + " IS NULL THEN " + e.SQL + " END"
+	}
+	text := "NULL"
+	for _, g := range slices.Backward(e.word.guards) {
+		text = "CASE WHEN " + g + " THEN " + text + " ELSE " + e.SQL + " END"
+	}
+	return text
+}
+
 // inWord is a number as a DECIMAL of the scale and at most wordDigits digits behind guards, and how
 // many it may have; "" where there is none.
 func inWord(x Expr, scale int) (guards []string, sql string, digits int) {

@@ -123,8 +123,11 @@ func (l *lowerer) finish(x Expr, err error) (Expr, error) {
 			return y
 		}}
 	}
-	if w, ok := x.Word(); ok {
-		out.word = oneWord{text: out.SQL, sql: bind(w)}
+	if _, ok := x.Word(); ok {
+		out.word = oneWord{text: out.SQL, sql: bind(x.word.sql)}
+		for _, g := range x.word.guards {
+			out.word.guards = append(out.word.guards, bind(g))
+		}
 	}
 	if d, ok := x.Near(); ok {
 		out.near = near{out.SQL, bind(d)}

@@ -161,7 +161,7 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr,
 		case ok:
 			// What is no machine word is added beside the words, which the store computes faster.
 			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
-			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(CASE WHEN %[1]s IS NULL THEN %[2]s END), sum(%[1]s), sum(CASE WHEN %[1]s IS NULL THEN %[2]s END))", w, x.SQL)
+			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(%[2]s), sum(%[1]s), sum(%[2]s))", w, x.BesideWord())
 		}
 		if t.Kind == lower.Double {
 			text = finite(text)
