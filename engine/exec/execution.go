@@ -137,10 +137,13 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	if err != nil {
 		return nil, err
 	}
-	err = e.release(ctx, open, answers, receipt)
-	if err == nil {
-		e.x.Account.Remark(receipt, e.summary(open, answers))
-	}
+	err = tried(func() error {
+		err := e.release(ctx, open, answers, receipt)
+		if err == nil {
+			e.x.Account.Remark(receipt, e.summary(open, answers))
+		}
+		return err
+	})
 	e.x.Account.Finish(receipt, outcome(err))
 	if err != nil {
 		return nil, failed(err)
@@ -245,6 +248,7 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 		return err
 	}
 	now, steps := maps.Clone(answers), 0
+	lasting := ctx.WithContext(context.WithoutCancel(ctx.Context)) // what is drawn is kept though the client has gone
 	for i, r := range open {
 		progress.step = steps
 		if steps += stepsOf(r); made[i] != nil {
@@ -258,7 +262,7 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 		drawn[i].fresh, drawn[i].next = e.x.drawn(receipt), 0
 		a, err := e.x.answer(ctx, snap, with, progress, &drawn[i])
 		for _, d := range r.Defined { // a change may be why a scan failed
-			if err := e.x.Unchanged(ctx, d); err != nil {
+			if err := e.x.Unchanged(lasting, d); err != nil {
 				return err
 			}
 		}
@@ -269,7 +273,7 @@ func (e *execution) attempt(ctx *sql.Context, snap store.Snapshot, open []*plan.
 	}
 	for i, r := range open {
 		answers[r] = made[i]
-		if err := e.keep(ctx, snap, r, answers, receipt); err != nil {
+		if err := e.keep(lasting, snap, r, answers, receipt); err != nil {
 			e.x.Lost(err)
 		}
 		e.remember(r, made[i])

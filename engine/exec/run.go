@@ -274,7 +274,7 @@ func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intak
 			return err
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // cut divides the estimate of all groups.

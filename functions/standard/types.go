@@ -243,6 +243,14 @@ func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, 
 		x, err := bounded("substring").NewInstance(t.ctx, s.Children())
 		return x, transform.NewTree, err
 	}
+	switch e.(type) { // a JSON is read as a DOUBLE where a number is wanted
+	case *gms.Round, *gms.Truncate:
+		if of := e.Children(); types.IsJSON(of[0].Type(t.ctx)) {
+			of[0] = expression.NewConvert(of[0], expression.ConvertToDouble)
+			x, err := e.WithChildren(t.ctx, of...)
+			return x, transform.NewTree, err
+		}
+	}
 	if x := typedOf(t.ctx, e); x != nil && t.wrap {
 		return x, transform.NewTree, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/plan"
@@ -82,7 +83,11 @@ func (n *DPAggregate) rows(ctx *sql.Context) ([]sql.Row, error) {
 	if !ok || h.statement != n.Statement || n.Release == nil {
 		return nil, ErrNoReservation
 	}
-	return h.execution.Answer(ctx, n.Release)
+	rows, err := h.execution.Answer(ctx, n.Release)
+	if err == nil {
+		h.answered.Store(true)
+	}
+	return rows, err
 }
 
 // Value is a released value: that of a column of the schema for the public key of a number.
@@ -123,6 +128,15 @@ type reservation struct{}
 type handed struct {
 	statement *Statement
 	execution Execution
+	answered  atomic.Bool // the answers are there: released now, or kept
+}
+
+// failed says of an error that comes after the answers that it does.
+func (h *handed) failed(err error) error {
+	if err == nil || err == io.EOF || !h.answered.Load() {
+		return err
+	}
+	return &Computation{err, true}
 }
 
 // Budget is the root of a statement with private parts. It begins the execution and hands it to the
@@ -180,14 +194,17 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 	if err := Verify(ctx, b.Statement, b); err != nil {
 		return nil, &brokenPlan{err}
 	}
+	if err := b.rehearse(ctx, builder); err != nil {
+		return nil, err
+	}
 	e, err := b.Executor.Begin(ctx, b.Statement)
 	if err != nil {
 		return nil, err
 	}
-	h := &handed{b.Statement, e}
+	h := &handed{statement: b.Statement, execution: e}
 	iter, err := builder.Build(h.in(ctx), b.Child, row)
 	if err != nil {
-		return nil, err
+		return nil, h.failed(err)
 	}
 	return &budgetIter{iter, h, newRangeCount(b.Statement)}, nil
 }
@@ -195,7 +212,7 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 // Reserved returns the context in which the DPAggregates of a statement have rows: those of an
 // execution of it.
 func Reserved(ctx *sql.Context, s *Statement, e Execution) *sql.Context {
-	return (&handed{s, e}).in(ctx)
+	return (&handed{statement: s, execution: e}).in(ctx)
 }
 
 func (h *handed) in(ctx *sql.Context) *sql.Context {
@@ -216,10 +233,12 @@ func (i *budgetIter) Next(ctx *sql.Context) (sql.Row, error) {
 	case io.EOF:
 		i.ranges.tell(ctx)
 	}
-	return row, err
+	return row, i.handed.failed(err)
 }
 
-func (i *budgetIter) Close(ctx *sql.Context) error { return i.RowIter.Close(i.handed.in(ctx)) }
+func (i *budgetIter) Close(ctx *sql.Context) error {
+	return i.handed.failed(i.RowIter.Close(i.handed.in(ctx)))
+}
 
 // Executor runs releases. The engine implements it; the planner's nodes call it.
 type Executor interface {

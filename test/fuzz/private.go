@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -95,13 +96,7 @@ var PrivateShapes = []string{"total", "group", "group", "join"}
 func Private(seed, n uint64) Statement {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, n+1<<40)), columns: privateColumns, grammar: maps.Clone(grammar), written: written, anything: "iinnnssssddtb", scope: []string{"o."}}
 	for kind, forms := range grammar {
-		var kept []string
-		for _, f := range forms {
-			if !strings.Contains(f, "SELECT") && !strings.Contains(f, "JSON") && !strings.Contains(f, "%j") && !strings.Contains(f, "%x") {
-				kept = append(kept, f)
-			}
-		}
-		m.grammar[kind] = kept
+		m.grammar[kind] = without(forms, "SELECT", "JSON", "%j", "%x")
 	}
 	s := Statement{Shape: PrivateShapes[m.IntN(len(PrivateShapes))]}
 	from, keys := part(" FROM o"), m.IntN(3)
@@ -129,4 +124,11 @@ func Private(seed, n uint64) Statement {
 	}
 	s.Tree = part("SELECT %0COUNT(*) AS n%1%2%3%4%5", items, aggs, from, m.where(m.IntN(3)), by, having)
 	return s
+}
+
+// without returns the forms that hold none of the texts.
+func without(forms []string, texts ...string) []string {
+	return slices.DeleteFunc(slices.Clone(forms), func(f string) bool {
+		return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(f, t) })
+	})
 }

@@ -27,6 +27,7 @@ import (
 	"scrim/internal/panics"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
+	"scrim/planner/plan"
 )
 
 // Translator turns errors into what clients may see, and logs what they may not. The log gets texts
@@ -70,6 +71,9 @@ func (t *Translator) Public(err error, f Context) error {
 		}
 		return refusal(r)
 	}
+	if c := new(plan.Computation); errors.As(err, &c) {
+		f.Protected = true // before anything was read, too: made-up numbers are not shown
+	}
 	if !f.Protected {
 		if e := interruption(err); e != nil {
 			return e
@@ -80,7 +84,7 @@ func (t *Translator) Public(err error, f Context) error {
 	}
 	if f.Protected {
 		t.record(err, f)
-		return failure(refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands."), f)
+		return failure(unfinished(err), f)
 	}
 	if e := conditionIn(valueConditions, err, f.Statement); e != nil {
 		return e
@@ -107,6 +111,20 @@ func (t *Translator) Public(err error, f Context) error {
 	}
 	t.record(err, f)
 	return mysql.NewSQLError(mysql.ERUnknownError, mysql.SSUnknownSQLState, "internal error (statement id %s)", f.ID)
+}
+
+// unfinished is what a client is told of an error that it is not told itself.
+func unfinished(err error) *refuse.Error {
+	var c *plan.Computation
+	switch {
+	case !errors.As(err, &c):
+		return refuse.New(refuse.Failed, "The query on protected data did not finish; its charge stands.")
+	case !c.Charged:
+		return refuse.New(refuse.Failed, "What the statement computes from its private answers fails for all numbers; nothing was charged.").
+			With("Ask for the aggregates alone, or convert what you compute with; the server's log has the cause.")
+	}
+	return refuse.New(refuse.Failed, "The private answers are there, and kept: the same statement is charged nothing more. What it computes from them failed.").
+		With("Ask for the aggregates alone, or have an operator look at the server's log; a longer max_execution_time may help.")
 }
 
 // peel takes off the wrappers of go-mysql-server that hide what they wrap from errors.As.
