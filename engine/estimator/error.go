@@ -50,6 +50,11 @@ type Error struct {
 	Persons float64
 }
 
+// IsSum reports whether a value is a count or a sum: a quotient with nothing under it.
+func (x *Error) IsSum(at int) bool {
+	return x.Form == Quotient && x.Moments == nil && Entry(x.Under, at) == 0 && Entry(x.Centre, at) == 0
+}
+
 // Form is how the values are made from noisy numbers.
 type Form uint8
 
@@ -265,6 +270,25 @@ func (c Cut) Expected() float64 {
 		}
 	}
 	return sum
+}
+
+// Doubt is how far what was added may be from what the laws say that the clip takes: the root of
+// the mean square, of persons whom the counts show.
+func (c Cut) Doubt() float64 {
+	off, square := -c.Added, 0.0
+	for i, parts := range [][]CutPart{ofSeen(c.Up), ofSeen(c.Down)} {
+		mean, all := 0.0, 0.0
+		for _, p := range parts {
+			mean += p.Weight * math.Abs(p.Mean)
+			all += p.Weight * (p.Mean*p.Mean + p.StdDev*p.StdDev)
+		}
+		square += all - mean*mean
+		if i > 0 {
+			mean = -mean
+		}
+		off += mean
+	}
+	return math.Sqrt(max(0, square) + off*off)
 }
 
 // Below is Above for the lower side.

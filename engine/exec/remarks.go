@@ -53,7 +53,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			default:
 				few.add(r, o, groups, isNull, neededText)
 				wide.add(r, o, groups, tooWide, nil)
-				clips.add(r, o, groups, isCut, nil)
+				clips.add(r, o, groups, cutOf(r, o, groups), nil)
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with %s.", narrower(s, times)))
 	}
 	if clips.cells > 0 {
-		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is more than the noise"))
+		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 %% or more of what is told (of a mean, more than the noise)"))
 	}
 	if open.cells > 0 {
 		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level"))
@@ -315,18 +315,45 @@ func isWide(r *plan.Release, o plan.Output, g *answerGroup) (times float64, wide
 	return times, times > 1
 }
 
-// isCut: what is estimated to be clipped away is more than the noise of the clipped value.
-func isCut(r *plan.Release, o plan.Output, g *answerGroup) bool {
+// leastCut is the share of all groups' answers together that is cut, from which on it is said.
+const leastCut = 0.05
+
+// cutOf returns what says that a part was cut from the answer of a group, and added: of counts and
+// sums where that is leastCut of all groups together, as most groups' own shares are noise; of
+// others where it is more than the noise of the clipped value.
+func cutOf(r *plan.Release, o plan.Output, groups []answerGroup) func(*plan.Release, plan.Output, *answerGroup) bool {
+	added, all := 0.0, 0.0
+	for i := range groups {
+		if e, at, ok := cutAt(r, o, &groups[i]); ok && e.Error.IsSum(at) {
+			added += math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added)
+			all += math.Abs(estimator.Entry(e.Values, at))
+		}
+	}
+	return func(r *plan.Release, o plan.Output, g *answerGroup) bool {
+		e, at, ok := cutAt(r, o, g)
+		if !ok {
+			return false
+		}
+		own, noise := math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added), e.Error.Noise
+		if e.Error.IsSum(at) {
+			return own > 0 && added >= leastCut*all
+		}
+		if m := e.Error.Moments; m != nil {
+			noise = m.Noise2 // of a variance, as what was added is
+		}
+		return own > estimator.Entry(noise, at)
+	}
+}
+
+// cutAt is the answer of a group with the number of its value; ok says whether it has a clip.
+func cutAt(r *plan.Release, o plan.Output, g *answerGroup) (e estimator.Estimate, at int, ok bool) {
 	e, bars := g.Estimates[o.Aggregate], r.Aggregates[o.Aggregate].ErrorBars
 	if e.Status != estimator.OK || e.Error == nil || len(e.Error.Cut) == 0 || o.Part >= len(bars) {
-		return false
+		return e, 0, false
 	}
-	at := max(0, bars[o.Part].At)
-	noise := e.Error.Noise
-	if m := e.Error.Moments; m != nil {
-		noise = m.Noise2 // of a variance, as what was added is
-	}
-	return math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added) > estimator.Entry(noise, at)
+	at = max(0, bars[o.Part].At)
+	v := estimator.Entry(e.Values, at)
+	return e, at, v == v
 }
 
 func norm(x []float64) float64 {

@@ -37,7 +37,8 @@ func TestRemarks(t *testing.T) {
 		{"too few rows of a group", []estimator.Estimate{{NeededRows: 9, Values: []float64{math.NaN()}, StdErr: []float64{math.NaN()}}}, nil,
 			"1 of 1 values NULL for too few persons", "about 9 persons, or rows, of a group"},
 		{"in a group that is not shown", []estimator.Estimate{number(0, 1, 0), number(100, 1, 0)}, []bool{false, true}, "", ""},
-		{"a cut", []estimator.Estimate{number(100, 1, 2), number(100, 1, .5)}, nil, "1 of 2 values with a cut beyond the noise", "SUM(x) in 1 of 2 groups"},
+		{"a cut", []estimator.Estimate{number(100, 1, 11), number(100, 1, .5)}, nil, "2 of 2 values with a large cut", "SUM(x) in 2 of 2 groups"},
+		{"a small cut", []estimator.Estimate{number(100, 1, 9), number(100, 1, .5)}, nil, "", ""},
 	} {
 		r := &plan.Release{
 			Feasible: c.feasible,

@@ -230,8 +230,13 @@ func (t ErrorBar) clip(out map[string]any, c estimator.Cut, value float64) {
 	if c.Added != 0 {
 		out["added"] = t.Value(c.Added)
 	}
-	if cut := c.Expected(); finite(cut) && value != 0 {
-		out["share_cut"] = min(1, math.Round(1e4*math.Abs(cut/value))/1e4)
+	cut := math.Abs(c.Added)
+	if cut == 0 || len(c.Up) > 0 && len(c.Down) > 0 { // of a mean, or of both signs
+		cut = c.Expected()
+	}
+	if doubt := c.Doubt(); finite(cut) && finite(doubt) && value != 0 {
+		share := func(x float64) float64 { return min(1, math.Round(1e4*math.Abs(x/value))/1e4) }
+		out["share_cut"], out["share_cut_error"] = share(cut), share(doubt)
 	}
 }
 

@@ -153,9 +153,16 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 	if r.profile > 0 {
 		s := r.shapeOf(r.findProfile(n, some))
 		v.weights, c = s.by(v.weights), s.cost(c)
+	}
+	unit := r.unitOf(v.weights, r.profile > 0)
+	rescale(v.weights, unit)
+	least, limit = max(1, least*unit), limit*unit
+	if r.profile > 0 {
 		v.norms = v.normsBy(&r.layout, v.weights)
-		least, limit = least*planScale, min(limit*planScale*shapeLimit, r.farthestBy(v.weights))
+		limit = min(limit*shapeLimit, r.farthestBy(v.weights))
 	} else {
+		weights = slices.Clone(weights)
+		rescale(weights, unit)
 		v.norms = r.layout.norms(b.Memory, b.squares, weights)
 	}
 	radius, ok := r.radius(n, v.Memory, v.norms, c, least, limit)
@@ -185,6 +192,7 @@ func (r release) without(e estimator.Estimate, unseen []bool, needed int64) esti
 func (r release) clipped(n noise.Noiser, v vectors, c clip, rho float64) released {
 	out := r.release(n, v.clipSum(&r.layout, c.radius), v.weights, c.radius, rho)
 	out.losses, out.whole = c.losses, c.known
+	out.reached = r.reached(out.sums, v.weights, c.left())
 	return out
 }
 
@@ -295,16 +303,16 @@ func (r release) normsPer() int {
 
 // histogram is that of the norms.
 func (r release) histogram() firstpass.Histogram {
-	farthest := r.farthest()
+	farthest := r.farthestIn(1)
 	if r.profile > 0 {
-		farthest *= planScale * shapeLimit
+		farthest = r.farthestIn(planScale * shapeLimit)
 	}
 	return firstpass.NewHistogram(firstpass.NewOctaves(r.normsPer(), farthest), r.delta2, r.norms)
 }
 
 // secondHistogram is that of the norms with planned weights.
 func (r release) secondHistogram() firstpass.Histogram {
-	return firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, r.farthest()*planScale), r.delta2, r.second)
+	return firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, r.farthestIn(planScale)), r.delta2, r.second)
 }
 
 // farthest is a public limit of the norms: with scales that of parts of scale 1, the least.
@@ -315,6 +323,15 @@ func (r release) farthest() float64 {
 		sum += f * f
 	}
 	return math.Sqrt(sum)
+}
+
+// farthestIn is a public limit of the lengths that are told, which weights make this much longer at
+// most. Of counts alone they are told in rows, of which none is longer than 1.
+func (r release) farthestIn(longer float64) float64 {
+	if slices.ContainsFunc(r.layout.parts, func(p part) bool { return !p.Measure.count() }) {
+		return r.farthest() * longer
+	}
+	return r.farthest() / r.unit()
 }
 
 // farthestBy is a public limit of the norms by weights of the coordinates that are released.
@@ -466,16 +483,19 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 func (r release) totals(e *estimator.Estimate, s released, k int) {
 	p := r.layout.parts[k]
 	all := s.all(r.layout.width, p, p.first)
+	values, sigma := make([]float64, r.p.Groups), make([]float64, r.p.Groups)
+	scale := func(x float64) float64 { return x }
 	if p.Measure == Sum {
-		all = scalar.Scale(p.Grid, all)
+		scale = func(x float64) float64 { return scalar.Scale(p.Grid, x) }
 	}
-	for g := range r.p.Groups {
-		at, to := g*r.layout.width+p.first, g*len(r.layout.parts)+k
-		v, d := s.sums[at], s.sigma[at]
-		if p.Measure == Sum {
-			v, d = scalar.Scale(p.Grid, v), scalar.Scale(p.Grid, d)
-		}
-		cut := s.lost(p, v, d, all)
+	for g := range values {
+		at := g*r.layout.width + p.first
+		values[g], sigma[g] = scale(s.sums[at]), scale(s.sigma[at])
+	}
+	for g, size := range nearer(values, sigma) {
+		to := g*len(r.layout.parts) + k
+		v, d := values[g], sigma[g]
+		cut := s.lost(p, size, d, scale(all))
 		e.Values[to], e.StdErr[to], e.Error.Cut[to] = v+cut.Added, d, cut
 		if e.Error.Noise != nil {
 			e.Error.Noise[to], e.Error.Raw[to] = d, e.Values[to]

@@ -476,17 +476,16 @@ func sizes(profile []float64, step int, sigma float64) []float64 {
 // a weight, 2^30 at most.
 const shapeLimit = 1 << 15
 
-// by returns the weights of coordinates by a shape. Norms are planScale times as long as the shape
-// makes them, so that none is under 1.
+// by returns the weights of coordinates by a shape.
 func (s shape) by(weights []float64) []float64 {
 	out := make([]float64, len(weights))
 	for j, w := range weights {
-		out[j] = min(max(w*s.weights[j]*(planScale*planScale), 0x1p-200), 0x1p200)
+		out[j] = min(max(w*s.weights[j], 0x1p-200), 0x1p200)
 	}
 	return out
 }
 
 // cost returns the cost of a radius by the shape, of the one without.
 func (s shape) cost(c cost) cost {
-	return cost{c.noise * s.spare / (planScale * planScale), c.alignment * s.longer / planScale}
+	return cost{c.noise * s.spare, c.alignment * s.longer, true}
 }

@@ -3,6 +3,7 @@ package groups
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
@@ -32,19 +33,20 @@ const leastPlanned = 256
 // firstShare is the share of the loss of both sums that the first gets.
 const firstShare = 0.1
 
-// planScale makes norms by planned weights longer, as common coordinates make them shorter by 2^-15
-// at most, so that none is under 1.
-const planScale = 1 << 15
-
 // plan releases both sums; radius is that of the first weights.
 func (r release) plan(n noise.Noiser, v vectors, radius clip, limit float64) released {
 	first := r.clipped(n, v, radius, r.first)
 	w, c := r.shaped(first, v.weights)
+	unit := r.unitOf(w, true)
+	rescale(w, unit)
 	v = vectors{measured: v.measured, weights: w, norms: v.normsBy(&r.layout, w)}
 	h := r.secondHistogram()
-	second, ok := c.radius(h, releaseOf(n, h, v.Memory, v.norms), limit*planScale)
+	second, ok := c.radius(h, releaseOf(n, h, v.Memory, v.norms), limit*unit)
 	if !ok { // no norm within the first radius passes that
-		second = clip{radius: radius.radius * planScale, losses: radius.losses, known: radius.known}
+		second = clip{radius: radius.radius * unit, losses: slices.Clone(radius.losses), known: radius.known}
+		for i := range second.losses {
+			second.losses[i].Left *= unit
+		}
 	}
 	return first.with(r.clipped(n, v, second, r.sum))
 }
@@ -62,20 +64,20 @@ func (r release) shaped(first released, weights []float64) ([]float64, cost) {
 		floor := 2 * first.sigma[j]
 		// all have the same noise by the weights
 		size := math.Abs(first.sums[r.sizedBy(j)]) * math.Sqrt(weights[r.sizedBy(j)]/w)
-		f := float64(planScale * planScale)
+		f := 1.0
 		if size > floor {
-			f *= math.Exp2(-math.Floor(min(math.Log2(size/floor), 60)) / 2)
+			f = math.Exp2(-math.Floor(min(math.Log2(size/floor), 60)) / 2)
 			mass += size * math.Sqrt(w)
 			shapedMass += size * math.Sqrt(w) * f
 		}
 		out[j] = min(max(w*f, 0x1p-200), 0x1p200)
 		noise += 1 / f
 	}
-	longer := 1 / float64(planScale)
+	longer := 1.0
 	if mass > 0 {
 		longer = math.Sqrt(mass / shapedMass)
 	}
-	return out, cost{float64(r.factor2) * noise / (2 * r.sum), alignment(r.layout.dim) * longer}
+	return out, cost{float64(r.factor2) * noise / (2 * r.sum), alignment(r.layout.dim) * longer, true}
 }
 
 // sizedBy is the coordinate that tells how much there is at coordinate j: for the differences of a
@@ -93,7 +95,7 @@ func (r release) sizedBy(j int) int {
 // is taken to be its expectation, as it has little of the precision; nothing is known of either
 // where nothing is of one.
 func (s released) with(o released) released {
-	out := released{sums: make([]float64, len(s.sums)), sigma: make([]float64, len(s.sums)), groups: s.groups, whole: s.whole && o.whole}
+	out := released{sums: make([]float64, len(s.sums)), sigma: make([]float64, len(s.sums)), groups: s.groups, reached: o.reached, whole: s.whole && o.whole}
 	share, lost := 0.0, lostOf(s.losses)
 	for j := range s.sums {
 		p, q := 1/(s.sigma[j]*s.sigma[j]), 1/(o.sigma[j]*o.sigma[j])
@@ -209,6 +211,7 @@ type released struct {
 	losses      []clipping.Loss // nil where nothing is known of them
 	whole       bool            // nothing is lost
 	groups      float64
+	reached     float64 // number of groups that a person is in, about
 }
 
 // release adds the noise to every coordinate, those of empty groups included. weights are those of

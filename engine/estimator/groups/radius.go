@@ -3,6 +3,8 @@ package groups
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/firstpass"
@@ -33,10 +35,11 @@ const (
 type cost struct {
 	noise     float64 // f²·d/(2ρ)
 	alignment float64
+	shaped    bool // weights differ: there is an answer, however large its error
 }
 
 func newCost(dim int, factor2 int64, rho float64) cost {
-	return cost{float64(factor2) * float64(dim) / (2 * rho), alignment(dim)}
+	return cost{noise: float64(factor2) * float64(dim) / (2 * rho), alignment: alignment(dim)}
 }
 
 // of returns the cost of a radius that count norms of the given sum are beyond.
@@ -44,6 +47,45 @@ func (c cost) of(radius, count, sum float64) float64 {
 	lost := c.alignment * max(0, sum-float64(count*radius))
 	return float64(c.noise*radius*radius) + float64(lost*lost)
 }
+
+// Where something is counted, lengths are told in units of what the counts of one row have in the
+// group where that is longest. It follows from the weights, which are released. The first octave
+// ends there, and no radius is under its end: nobody with one row is shortened, as most persons may
+// be. A shorter radius takes the same part of all of them, and so of every total over groups.
+//
+// Where nothing is counted there is no such length. Lengths are then planScale times as long where
+// weights differ from group to group, as common coordinates make them shorter by 2^-15 at most, so
+// that none is under 1.
+
+// unitOf is what lengths by weights of the coordinates are multiplied by; shaped says that weights
+// differ from group to group.
+func (r release) unitOf(weights []float64, shaped bool) float64 {
+	square := 0.0
+	for _, p := range r.layout.parts {
+		longest := 0.0
+		for at := p.first; at < len(weights) && p.Measure.count(); at += r.layout.width {
+			longest = max(longest, weights[at])
+		}
+		square += longest
+	}
+	switch {
+	case square > 0:
+		return 1 / math.Sqrt(square)
+	case shaped:
+		return planScale
+	}
+	return 1
+}
+
+// rescale multiplies lengths by a unit.
+func rescale(weights []float64, unit float64) {
+	for j, w := range weights {
+		weights[j] = min(max(w*unit*unit, 0x1p-200), 0x1p200)
+	}
+}
+
+// planScale is the unit of lengths by weights that differ where nothing is counted.
+const planScale = 1 << 15
 
 // mostBeyond is how far the radius may be beyond what stands out, in octaves.
 const mostBeyond = 8
@@ -62,6 +104,7 @@ func (c cost) radius(h firstpass.Histogram, noisy []float64, limit float64) (fou
 	}
 	if fitted {
 		found.radius, ok = lengths.Radius(c.noise, c.alignment)
+		ok = ok || c.shaped
 	}
 	if found.known = found.radius >= limit; ok && !found.known {
 		found.losses = lengths.Losses(found.radius)
@@ -110,7 +153,7 @@ func (c cost) fromTop(h firstpass.Histogram, noisy []float64, top int, limit flo
 	}
 	octave := math.Exp2(math.Ceil(float64(top) / float64(h.Per)))
 	for _, l := range lengths.Losses(max(found.radius, octave)) {
-		l.Near = lost / left
+		l.Near, l.Left = lost/left, left
 		l.Wide += l.Near
 		l.Heavy = min(1, max(l.Heavy, beyond*found.radius/left))
 		found.losses = append(found.losses, l)
@@ -219,17 +262,49 @@ func (t tail) sum(v float64) float64 {
 	return max(t.count*math.Exp(t.mu+t.sigma*t.sigma/2)*whole/t.share(math.Log(t.from)), v*t.beyond(v))
 }
 
-// What the joint clip takes from a group's answer is estimated by the laws of norms that the
-// radius was chosen by, added, and allowed for in the interval. A law says which share of all
-// vectors is lost, not of which groups: vectors beyond the radius are shortened as a whole, and may
-// be in some groups more than in others.
+// What the joint clip takes from the answers is estimated by the laws of norms that the radius was
+// chosen by, added, and allowed for in the interval. A law says which share of all vectors is lost,
+// not of which groups: vectors beyond the radius are shortened as a whole, and may be in some
+// groups more than in others.
 //
-//	added    the share lost along the sums, of the group's own clipped sum
-//	bound    the same with a share of heavy persons whose odds are e^unlike times those of all
-//	         groups together, and with the drawing of persons: those of a group are fewer
+//	added    the share lost along the sums, of all groups' clipped sums together, shared out by the
+//	         sums without their noise (nearer): so totals over groups have all of it, and no group
+//	         has its own noise once more
+//	bound    by each group's share, with a share of heavy persons whose odds are e^unlike times
+//	         those of all groups together, and with the drawing of persons: those of a group are
+//	         fewer
 //
 // All of it follows from released numbers. It is a model: docs/proofs/clipping.md says what is
 // measured of it.
+
+// nearer returns sums of groups without much of their noise, of standard deviations sigma, which
+// add up to the same. Each is brought nearer to the mean of all by the share that noise has of
+// their variance, as James and Stein do: all the way where noise is all that there is to see. It is
+// brought nearer once more where it is within few standard deviations of the mean: where a few
+// groups have most, the noise of the others counts.
+func nearer(sums, sigma []float64) []float64 {
+	out, noise, moved := make([]float64, len(sums)), 0.0, 0.0
+	for _, d := range sigma {
+		noise += d * d / float64(len(sigma))
+	}
+	mean, variance := stat.MeanVariance(sums, nil)
+	kept := 0.0
+	if variance > noise {
+		kept = 1 - noise/variance
+	}
+	for g, x := range sums {
+		d, few := x-mean, nearZ*sigma[g]
+		out[g] = mean + kept*d*d*d/(d*d+few*few)
+		moved += (out[g] - mean) / float64(len(sums))
+	}
+	for g := range out {
+		out[g] -= moved
+	}
+	return out
+}
+
+// nearZ is that number of standard deviations: half of a difference of so many is kept.
+const nearZ = 3
 
 // unlike is the standard deviation, from group to group, of the logarithm of the odds that what is
 // in a group is of a person beyond the radius.
@@ -243,14 +318,50 @@ type clip struct {
 	known  bool
 }
 
-// along is the part of the share lost that a sum is enlarged by: persons with long vectors over
+// along is the part of the share lost that sums are enlarged by: persons with long vectors over
 // many groups are in other groups than all persons together. Of what baskets lose over 100 groups a
 // fifth is along the sums of prices and a half along those of items; of ratings over 20 genres, and
-// where persons differ in nothing but their numbers of rows, all of it is.
-func along(groups float64) float64 { return math.Sqrt(alongAll / max(groups, alongAll)) }
+// where persons differ in nothing but their numbers of rows, all of it is. Where persons are in few
+// groups there is nothing to differ in: groups count up to alongReached times those that a person
+// is in.
+func along(groups, reached float64) float64 {
+	return math.Sqrt(alongAll / max(min(groups, alongReached*reached), alongAll))
+}
+
+// left is the expected sum of the lengths that are left; 0 where it is not known.
+func (c clip) left() float64 {
+	sum := 0.0
+	for _, l := range c.losses {
+		sum += l.Weight * l.Left
+	}
+	return sum
+}
+
+// reached is about the number of groups that a person is in, at least 1, by a released sum: a
+// vector over k groups that has the same in each has entries that add up to √k of its length, of
+// each aggregate its part of that. left is the sum of the lengths.
+func (r release) reached(sums, weights []float64, left float64) float64 {
+	squares := 0.0
+	for _, p := range r.layout.parts {
+		column := p.first
+		if p.Measure.mean() {
+			column++
+		}
+		own := 0.0
+		for at := column; at < len(sums); at += r.layout.width {
+			x := sums[at] * math.Sqrt(weights[at])
+			if p.Measure == Sum && p.total.lo < 0 {
+				x = math.Abs(x)
+			}
+			own += x
+		}
+		squares += own * own
+	}
+	return max(1, squares/(left*left))
+}
 
 // alongAll is the number of groups up to which all of it is.
-const alongAll = 20
+const alongAll, alongReached = 20, 10
 
 // lostOf is the share that is expected to be lost of what is left.
 func lostOf(losses []clipping.Loss) float64 {
@@ -261,10 +372,10 @@ func lostOf(losses []clipping.Loss) float64 {
 	return near
 }
 
-// lost returns what a clip is expected to take from the sum v of a group, to be added, and laws of
-// what it may take; all is what |v| is of all groups together and sigma the noise of v, all in the
-// units of v.
-func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
+// lost returns what a clip is expected to take from a group's sum, to be added, and laws of what it
+// may take; share is the sum without much of its noise, sigma the noise, and all what |share| is of
+// all groups together, in the units of the sum.
+func (s released) lost(p part, share, sigma, all float64) estimator.Cut {
 	if s.whole {
 		return estimator.Cut{}
 	}
@@ -272,13 +383,13 @@ func (s released) lost(p part, v, sigma, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	cut := estimator.Cut{Added: clipping.Added(v*along(s.groups)*lostOf(s.losses), sigma)}
+	cut := estimator.Cut{Added: share * along(s.groups, s.reached) * lostOf(s.losses)}
 	one := p.Measure.count() || p.total.lo >= 0 || p.total.hi <= 0
-	size := math.Abs(v)
+	size := math.Abs(share)
 	if one {
-		size = max(0, v)
+		size = max(0, share)
 		if p.Measure == Sum && p.total.hi <= 0 {
-			size = max(0, -v)
+			size = max(0, -share)
 		}
 	}
 	parts := s.beyond(size, sigma, all)

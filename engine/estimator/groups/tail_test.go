@@ -43,7 +43,7 @@ func TestRadiiOfFewPersonsAreNearTheBest(t *testing.T) {
 	for range persons {
 		norms = append(norms, math.Exp(6+1.1*r.NormFloat64()))
 	}
-	h, c := firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, 1<<40), 1, rho), cost{80, 0.95}
+	h, c := firstpass.NewHistogram(firstpass.NewOctaves(plannedPer, 1<<40), 1, rho), cost{noise: 80, alignment: 0.95}
 	of := func(radius float64) float64 {
 		count, sum := 0.0, 0.0
 		for _, x := range norms {

@@ -308,7 +308,8 @@ func times(x []float64, f float64) []float64 {
 // findClip releases the histogram of lengths and chooses a clip by it: at least 1, one row or step.
 func (m measure) findClip(n noise.Noiser, p persons) (clip float64, losses []clipping.Loss, ok bool) {
 	counts := make([]int64, m.lengths.Buckets)
-	p.each(1, func(e []cube.Entry) { counts[m.lengths.Bucket(m.cube.Length(e))]++ })
+	// told a millionth shorter, so that a length of 1 is in the octave that ends there
+	p.each(1, func(e []cube.Entry) { counts[m.lengths.Bucket(m.cube.Length(e)*(1-0x1p-20))]++ })
 	noisy := m.lengths.ReleaseCounts(n, counts)
 	lengths, ok := clipping.LengthsBy(noisy, m.lengths.Sigma, longest)
 	if !ok {

@@ -54,9 +54,9 @@ func Added(cut, sigma float64) float64 {
 // the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
 // nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
-	c.Cut = Added(c.Cut, hidden.Sigma())
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
-	small := !scalar.Stands(sum+c.Cut, hidden.Sigma())
+	// What is expected to be cut does not count: where noise alone opened the gate that is all.
+	small := !scalar.Stands(sum, hidden.Sigma())
 	if c.Risk > mostRisk || small && !c.bothSigns {
 		return scalar.TooFew(1, scalar.Twice(max(1, c.Persons*max(1, c.Risk/mostRisk))))
 	}

@@ -143,6 +143,8 @@ func (s *side) places() []place {
 				continue
 			case spike > 0 && s.counts[0] < 2*s.sigma:
 				continue
+			case spike > 0 && s.real && s.gate == 0:
+				continue // of lengths that do not stand out, hidden laws tell
 			}
 			p := place{law: i, octave: octave, spike: spike}
 			if !s.weigh(&p, masses, low, inside, noisy, best+leastWeight, scratch) {

@@ -17,6 +17,7 @@ type Loss struct {
 	Wide   float64 // share lost, for the interval
 	Spread float64 // standard deviation of Wide among persons drawn by the law
 	Heavy  float64 // share that those have who are beyond the radius
+	Left   float64 // sum of the lengths that are left
 }
 
 // mostLosses is the number of laws that Losses tells of: those alike are taken together.
@@ -106,7 +107,7 @@ func (s *side) loss(f fit, radius float64) Loss {
 	last := len(s.radii) - 1
 	if last == 0 {
 		left := max(radius, f.total-f.cut[0])
-		return Loss{f.weight, f.cut[0] / left, f.wide[0] / left, f.spread[0] / left, 1}
+		return Loss{f.weight, f.cut[0] / left, f.wide[0] / left, f.spread[0] / left, 1, left}
 	}
 	at := min(max(sort.SearchFloat64s(s.radii, radius), 1), last)
 	low, high := s.radii[at-1], s.radii[at]
@@ -116,7 +117,7 @@ func (s *side) loss(f fit, radius float64) Loss {
 	persons := max(0, (f.wide[at-1]-f.wide[at])/(high-low))
 	left := max(radius, f.total-cut)
 	spread := math.Hypot(between(f.spread), math.Hypot(distrust*cut, between(f.rough)))
-	return Loss{f.weight, cut / left, wide / left, spread / left, min(1, persons*radius/left)}
+	return Loss{f.weight, cut / left, wide / left, spread / left, min(1, persons*radius/left), left}
 }
 
 // together takes neighbours together until few are left, each of about the same weight.
@@ -130,12 +131,13 @@ func together(all []Loss) []Loss {
 		sum.Wide += w * l.Wide
 		sum.Spread += w * (l.Spread*l.Spread + l.Wide*l.Wide)
 		sum.Heavy += w * l.Heavy
+		sum.Left += w * l.Left
 		if sum.Weight < 1./mostLosses && i < len(all)-1 || sum.Weight == 0 {
 			continue
 		}
 		w = sum.Weight
 		wide := sum.Wide / w
-		out = append(out, Loss{w, sum.Near / w, wide, math.Sqrt(max(0, sum.Spread/w-wide*wide)), sum.Heavy / w})
+		out = append(out, Loss{w, sum.Near / w, wide, math.Sqrt(max(0, sum.Spread/w-wide*wide)), sum.Heavy / w, sum.Left / w})
 		sum = Loss{}
 	}
 	return out
