@@ -220,11 +220,11 @@ func TestTableOfBiases(t *testing.T) {
 	}
 }
 
-// TestTotalsOverGroupsHaveNoBias: what is told of all groups together is off by the aims at most, no
-// group by more than half of its standard error but one in twenty, nor by a quarter in the median,
-// and the share that is cut is as it is told; nor is the error larger than it was while a part of
-// everybody was cut, as here -14 to -16 % of the counts and -8 to -21 % of the sums were. Each bound
-// is passed by chance once in 10^9.
+// TestTotalsOverGroupsHaveNoBias: what is told of all groups together is off by the aims at most,
+// no group by more than half of its standard error but one in twenty, nor by a quarter in the
+// median, and the share that is cut is as it is told. Nor is the error larger than it was while a
+// part of everybody was cut: -14 to -16 % of these counts, -8 to -21 % of the sums. Each bound is
+// passed by chance once in 10^9.
 func TestTotalsOverGroupsHaveNoBias(t *testing.T) {
 	const runs, z = 200, 6
 	for _, c := range []struct {
