@@ -84,6 +84,13 @@ func TestPublicKeys(t *testing.T) {
 		{"SELECT COALESCE(kind = 'a', FALSE), COUNT(*) FROM calls GROUP BY 1", 2},
 		{"SELECT paid = 1, COUNT(*) FROM calls GROUP BY 1", 3},
 		{"SELECT size, COUNT(*) FROM calls GROUP BY 1", 4},
+		{"SELECT paid, COUNT(*) FROM calls GROUP BY 1", 3},
+		{"SELECT paid, COUNT(*) FROM (SELECT DISTINCT person, paid FROM calls WHERE paid IS NOT NULL) AS x GROUP BY 1", 2},
+		// Of an aggregate of a person's rows.
+		{"SELECT t > 80, COUNT(*) FROM (SELECT person, SUM(price) AS t FROM calls GROUP BY person) AS x GROUP BY 1", 2},
+		{"SELECT DP_BUCKET(t, 0, 400, 4), COUNT(*) FROM (SELECT person, AVG(price) AS t FROM calls GROUP BY person) AS x GROUP BY 1", 5},
+		{"SELECT MONTH(t), COUNT(*) FROM (SELECT person, MAX(day) AS t FROM calls GROUP BY person) AS x GROUP BY 1", 13},
+		{"SELECT IF(n < 5, 'few', 'many'), COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM calls GROUP BY person) AS x GROUP BY 1", 2},
 		{"SELECT kind, COUNT(*) FROM calls WHERE kind IN ('a', 'b') GROUP BY 1", 2},
 		{"SELECT film, COUNT(*) FROM calls WHERE film BETWEEN 5 AND 9 GROUP BY 1", 5},
 		{"SELECT film DIV 10, COUNT(*) FROM calls WHERE film BETWEEN 0 AND 39 GROUP BY 1", 4},

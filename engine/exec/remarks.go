@@ -44,6 +44,10 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 		if r.Selection != nil {
 			list = append(list, keysRemark(s, r, a))
 		}
+		if slices.ContainsFunc(r.Keys, func(k plan.Key) bool { return k.Rest }) {
+			list = append(list, remark.New(remark.BooleanKeys, "Of a TINYINT(1) column (%s) the keys are 0 and 1: rows with other values, if there are any, are in no group.", plan.KeyNames(r)).
+				With("Where there are others: %s.", declaration(r)))
+		}
 		groups := a.shown(r)
 		for _, o := range r.Output {
 			switch {
@@ -119,7 +123,7 @@ func declaration(r *plan.Release) string {
 	var columns []string
 	computed := false
 	for _, k := range r.Keys {
-		if k.Domain != nil {
+		if k.Domain != nil && !k.Rest {
 			continue
 		}
 		if m := plainKey.FindStringSubmatch(k.Name); m != nil {

@@ -164,6 +164,7 @@ const (
 	NoBound       Code = "NO_BOUND"
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
 	KeysTogether  Code = "KEYS_TOGETHER"
+	BooleanKeys   Code = "BOOLEAN_KEYS"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
 	OutOfRange    Code = "OUT_OF_RANGE"
@@ -219,6 +220,8 @@ var Table = []Entry{
 		"Have a DBA declare the keys with dp_set_domain: then all are answered. SET dp_keys = 'keep' answers those that are left out together, in a row of NULL keys."},
 	{KeysTogether, Note, "", "The keys are not public: those of too few persons are answered together, in the row whose keys are all NULL, with the rows that have no key.",
 		"Have a DBA declare the keys with dp_set_domain: then each is answered by itself."},
+	{BooleanKeys, Note, "", "A key is a TINYINT(1) column: its keys are 0 and 1, and rows with other values, if there are any, are in no group.",
+		"Have a DBA declare the values with dp_set_domain where there are others."},
 	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
 		"Where rows have keys that are not declared, have a DBA declare them with dp_set_domain."},
 	{FromView, Note, "", "The answer is made of the cells of a DP view, for nothing: it is of the data of when the view was released.",

@@ -44,7 +44,11 @@ func matched(ctx *sql.Context, d *Definition, q *Question) (m *match, ok bool) {
 		return m, false
 	}
 	for _, k := range d.Keys {
-		m.dims = append(m.dims, d.Relation.Origin(ctx, k.Expr))
+		e := d.Relation.Origin(ctx, k.Expr)
+		if e == nil {
+			return m, m.not("%s is not made of columns", k.Name)
+		}
+		m.dims = append(m.dims, e)
 	}
 	for _, k := range q.Grouping.Keys {
 		e := m.over(k.Expr)

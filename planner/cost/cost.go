@@ -313,7 +313,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 			return k.Image.Show(v), err
 		}}
 		if d.Public {
-			key.Domain, key.From = k.Image.Shown(), k.Image.From
+			key.Domain, key.From, key.Rest = k.Image.Shown(), k.Image.From, k.Image.Rest
 		}
 		r.Keys = append(r.Keys, key)
 	}

@@ -30,7 +30,7 @@ import (
 func (s *Finder) Feasible(r *rel.Relation, g *Grouping) ([]bool, error) {
 	var bounds []map[string]bool
 	var of [][]int
-	known := s.factsOf(r)
+	known := s.factsOf(r.Computed())
 	for _, part := range s.entangled(known, g) {
 		m, err := s.combinations(known, g, part)
 		if err != nil && !errors.Is(err, errText) {

@@ -49,6 +49,7 @@ type Grouping struct {
 // Group finds the keys of a GROUP BY over a relation. It refuses more combinations of public keys
 // than MaxPublic.
 func (s *Finder) Group(r *rel.Relation, exprs []sql.Expression) (Grouping, error) {
+	r = r.Computed()
 	keys, err := s.Of(r, exprs)
 	if err != nil {
 		return Grouping{}, err
@@ -229,6 +230,7 @@ type Image struct {
 	From     string         // where they come from, for EXPLAIN
 	found    bool           // by the planner alone: no domain of it is declared
 	constant bool           // without columns
+	Rest     bool           // rows may have other values, and are in no group then
 	index    map[string]int // of each value in Values
 	expr     sql.Expression // over base columns
 }
@@ -275,6 +277,7 @@ func (s *Finder) imageIn(k *facts, e sql.Expression) (*Image, error) {
 	im := &Image{index: map[string]int{}, expr: e, constant: len(tree.Fields(s.ctx, e)) == 0}
 	var limit int
 	im.From, im.found, limit = sp.source()
+	im.Rest = sp.rest
 	if len(rows) > limit {
 		return nil, nil
 	}
@@ -380,11 +383,12 @@ func (s *Finder) bases(r *rel.Relation, e sql.Expression) []*rel.Base {
 // Whole reports whether every row has one of the values, as far as the declared domains hold. A
 // column with a domain may be NULL beside it, unless the store keeps it from that, a condition of
 // the query does, or the domain has NULL itself.
-func (s *Finder) Whole(r *rel.Relation, im *Image) bool { return s.WholeOf(r, im.expr) }
+func (s *Finder) Whole(r *rel.Relation, im *Image) bool { return !im.Rest && s.WholeOf(r, im.expr) }
 
 // WholeOf reports the same of an expression over base columns: whether its public values have those
 // of every row.
 func (s *Finder) WholeOf(r *rel.Relation, e sql.Expression) bool {
+	r = r.Computed()
 	k := s.factsOf(r)
 	for _, b := range s.bases(r, e) {
 		listed := slices.ContainsFunc(b.Domains, func(d catalog.Domain) bool { return d.Null || slices.Contains(d.Values, nil) })

@@ -3,6 +3,7 @@ package keys
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 const MaxFound = 10000
 
 // listed is the public values of a column: those of its domain, of its type, or of conditions.
-func (sp *space) listed(b *rel.Base) (values []any, from string, ok bool, err error) {
+func (sp *space) listed(b *rel.Base, exprs []sql.Expression) (values []any, from string, ok bool, err error) {
 	if len(b.Domains) > 0 {
 		if values, ok, err = sp.f.Values(b); ok || err != nil {
 			if from = b.Listed; from == "" {
@@ -36,12 +37,18 @@ func (sp *space) listed(b *rel.Base) (values []any, from string, ok bool, err er
 		from = "the conditions on " + b.Name
 	} else if values, ok = sp.run(b); ok {
 		from = "the conditions on " + b.Name
+	} else if isBoolean(b) && slices.ContainsFunc(exprs, func(e sql.Expression) bool { return sp.base(e) == b }) {
+		values, from, ok, sp.rest = []any{int8(0), int8(1)}, "the type of "+b.Name+", TINYINT(1)", true, true
 	}
 	if ok && !sp.solid[b.ID] {
 		values = append(values, nil)
 	}
 	return values, from, ok, nil
 }
+
+// isBoolean reports whether a column is declared BOOLEAN, which is TINYINT(1): all but 0 and 1 are
+// for other columns, though MySQL keeps nobody from it.
+func isBoolean(b *rel.Base) bool { return b.Expr.Type.Kind == lower.Int && b.Type == types.Boolean }
 
 // typed is the values of a column of a type that has few.
 func typed(b *rel.Base) ([]any, bool) {

@@ -33,6 +33,7 @@ type space struct {
 	known map[sql.Expression]spread // of expressions at the present widths of cells
 	next  sql.ColumnId
 	fixed bool // no expression becomes a variable any more
+	rest  bool // rows may have other values of a column, and no key then
 }
 
 // firstVirtual keeps the ids of virtual columns apart from those of most base columns, for whoever
@@ -89,7 +90,7 @@ func (sp *space) columns(ids []sql.ColumnId, exprs []sql.Expression) error {
 			public = append(public, b)
 			continue
 		}
-		values, from, ok, err := sp.listed(b)
+		values, from, ok, err := sp.listed(b, exprs)
 		if err != nil {
 			return err
 		}

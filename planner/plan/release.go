@@ -173,6 +173,7 @@ type Key struct {
 	Type   sql.Type
 	Domain []any  // its public values in answer order as SQL values of Type; nil when not public
 	From   string // where they come from; "" when not public
+	Rest   bool   // rows may have other values, and are in no group then
 	// Decode turns what a scan returned (int64, float64, string or nil) into an SQL value of Type.
 	Decode func(any) (any, error)
 }

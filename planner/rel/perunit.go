@@ -76,7 +76,10 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 			if err != nil {
 				return nil, err
 			}
-			c.Expr = x
+			if c.Expr = x; x.Nullable { // a group has rows; NaN is NULL on the grid
+				arg, err := s.Lower(e.Children()[0], r.Resolve)
+				c.Expr.Nullable = err != nil || arg.Nullable || arg.Type.Kind == lower.Double
+			}
 			exprs = append(exprs, x.SQL)
 		default:
 			return nil, rule.Deny(rule.InnerAggregate, refuse.Shape, "Select grouping columns and aggregates only.",

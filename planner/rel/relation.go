@@ -198,6 +198,25 @@ func (r *Relation) BaseByID(id sql.ColumnId) *Base {
 	return nil
 }
 
+// Computed returns the relation with a base for each column that is not made of bases, as an
+// aggregate of a derived table: of its values nothing is known but their type.
+func (r *Relation) Computed() *Relation {
+	if !slices.ContainsFunc(r.Columns, func(c Column) bool { return c.origin == nil }) {
+		return r
+	}
+	out := *r
+	out.Columns, out.Bases = slices.Clone(r.Columns), slices.Clone(r.Bases)
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		if c.origin != nil || c.Opaque || out.BaseByID(c.ID) != nil {
+			continue
+		}
+		c.origin = expression.NewGetFieldWithTable(int(c.ID), 0, c.Type, "", "", c.Name, true)
+		out.Bases = append(out.Bases, Base{ID: c.ID, Type: c.Type, Expr: c.Expr, Name: c.Name, Required: !c.Expr.Nullable, Extended: c.Extended})
+	}
+	return &out
+}
+
 // WithIDs gives the columns other ids, as a derived table does: one id a column.
 func (r *Relation) WithIDs(ids []sql.ColumnId) *Relation {
 	out := *r
