@@ -133,7 +133,7 @@ func exchangeLosses(t *testing.T, schema string, public bool, persons []int) map
 	root := i.root()
 	exchangeSchema(root, schema, public)
 	ann := i.analyst(root, "ann", schema)
-	ann.exec("SET dp_rho = 16")
+	ann.exec("SET dp_rho = 16", "SET dp_group_by = 'separate'") // TestGroupsTogetherMoveByAtMostTheirLoss has the others
 	root.exec("SET dp_raw = ON")
 	runs, charged, most := map[string][]*stattest.Recorder{}, map[string]*big.Rat{}, map[string]float64{}
 	var queries []string

@@ -73,7 +73,7 @@ func TestKeysThatFollowFromThePerson(t *testing.T) {
 	for p := range persons {
 		put(p)
 	}
-	root.exec("SET dp_raw = OFF", "SET dp_rho = 4")
+	root.exec("SET dp_raw = OFF", "SET dp_rho = 4", "SET dp_group_by = 'separate'")
 	for one, queries := range oneGroup {
 		for _, q := range queries {
 			if plan := fmt.Sprint(root.query("EXPLAIN " + q)); strings.Contains(plan, "each person in one group") != one {

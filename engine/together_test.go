@@ -204,3 +204,34 @@ func TestGroupsTogetherAreReplayed(t *testing.T) {
 		t.Errorf("asked apart: got %v for %s, as together", apart, spent())
 	}
 }
+
+// TestSumsByGroupOfOneRowAPerson: with a key of one row a person sums and means by group are told
+// of 30 persons a group, with the totals of all groups; each group by itself, they are all NULL.
+func TestSumsByGroupOfOneRowAPerson(t *testing.T) {
+	i := startWith(t, "", seeded(t, "one row", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE k", "CREATE TABLE k.c (id INT PRIMARY KEY, g INT NOT NULL, x INT NOT NULL)")
+	var rows []string
+	exact := 0
+	for p := range 600 {
+		x := 50 + p*7919%200
+		exact += x
+		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", p, p%20, x))
+	}
+	root.exec("INSERT INTO k.c VALUES "+strings.Join(rows, ", "), "CALL dp_protect('k.c', 'id', 'person')",
+		"CALL dp_set_budget('k.c', '*', 1000, 1e-3, 'never')", "CALL dp_set_domain('k.c', 'g', '{\"min\": 0, \"max\": 19}')", "SET dp_epsilon = 1")
+	const query = "SELECT COUNT(s), COUNT(a), COALESCE(SUM(s), 0) FROM (SELECT g, SUM(x) AS s, AVG(x) AS a FROM k.c GROUP BY g) t"
+	for k, way := range []string{"auto", "vector", "separate"} {
+		least := []int{15, 15, 0}[k]
+		root.exec("SET dp_group_by = '" + way + "'")
+		row := root.query(query)[0]
+		sums, _ := strconv.Atoi(row[0])
+		means, _ := strconv.Atoi(row[1])
+		if told := sums + means; told < 2*least || least == 0 && told > 4 {
+			t.Errorf("%s: of 20 groups %d sums and %d means are told", way, sums, means)
+		}
+		if total, _ := strconv.ParseFloat(row[2], 64); least > 0 && math.Abs(total/float64(exact)-1) > 0.5 {
+			t.Errorf("%s: the sums add up to %v, want about %d", way, total, exact)
+		}
+	}
+}

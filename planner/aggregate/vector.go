@@ -389,6 +389,19 @@ func (a *Aggregate) FitsGroupVector() bool {
 	return a.Call.Function.InGroups != nil
 }
 
+// KnownApart reports whether what a person moves an aggregate of one group by is public: a number
+// of persons, a bounded number of rows, or values of such rows with a declared range. Then nothing
+// is to be searched for in any group.
+func (a *Aggregate) KnownApart() bool {
+	switch m := a.Measure(); {
+	case m == groups.Persons:
+		return true
+	case m == groups.Rows:
+		return a.MaxRows > 0
+	}
+	return a.MaxRows > 0 && a.Grid.Lower != nil && a.Grid.Upper != nil
+}
+
 // joined is the aggregate that stands for its members in all groups.
 func GroupVectorOf(members []*Aggregate) *Aggregate {
 	t := &Aggregate{Parts: members, GroupVector: true, Call: members[0].Call}

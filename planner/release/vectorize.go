@@ -111,13 +111,20 @@ func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) error {
 	if y := settings.SyntheticOf(s.ctx); y != nil {
 		return s.syntheticRows(d, y)
 	}
+	if len(d.Keys) == 0 {
+		return nil
+	}
 	var members []*aggregate.Aggregate
 	for _, a := range d.Aggregates {
-		if a.FitsGroupVector() {
+		switch {
+		case !a.FitsGroupVector():
+		case s.oneGroup(d) && a.KnownApart():
+			d.Choice = plan.Grouping{Bound: d.MaxGroups, Leaves: d.Bounded, Why: "a person is in one of them"}
+		default:
 			members = append(members, a)
 		}
 	}
-	if len(members) == 0 || len(d.Keys) == 0 {
+	if len(members) == 0 {
 		return nil
 	}
 	t := aggregate.GroupVectorOf(members)
@@ -131,11 +138,23 @@ func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) error {
 	return nil
 }
 
+// oneGroup reports whether a person is in one group, and what is answered together is chosen by
+// that: apart, the loss is divided by nothing either.
+func (s *Builder) oneGroup(d *Aggregation) bool {
+	return (d.OneGroup || d.Relation.Unique) && s.params.GroupBy(d.Relation.Private) == params.Auto
+}
+
 // groupParams are the public facts of the estimator of all groups, of which there are so many.
 func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) groups.Params {
 	p := groups.Params{Rho: rho, Relation: d.Neighbours(), Groups: n}
 	for _, m := range t.Parts {
 		p.Aggregates = append(p.Aggregates, groups.Aggregate{Measure: m.Measure(), Grid: m.Grid.Grid, Lower: m.Grid.Lower, Upper: m.Grid.Upper})
+	}
+	if d.OneGroup || d.Relation.Unique {
+		p.MaxGroups = 1
+	}
+	if d.Relation.Unique {
+		p.MaxRows = 1
 	}
 	return p
 }
@@ -261,7 +280,7 @@ func (s *Builder) choose(d *Aggregation, t *aggregate.Aggregate) plan.Grouping {
 	mode := s.params.GroupBy(d.Relation.Private)
 	expected, err := groups.Expected(d.groupParams(t, 1, d.groupsOf()), c.Typical(), c.Bound)
 	switch {
-	case d.Relation.Unique, d.OneGroup, d.Public && d.Groups <= 1:
+	case d.Public && d.Groups <= 1:
 		c.Why = "a person is in one of them"
 		return c
 	case d.Pure:
@@ -272,6 +291,10 @@ func (s *Builder) choose(d *Aggregation, t *aggregate.Aggregate) plan.Grouping {
 		return c
 	case !within(vectorSize(d.groupsOf(), t.Width()), s.Memory):
 		c.Why = "as one vector they would not fit into the memory of a query"
+		return c
+	}
+	if s.oneGroup(d) {
+		c.Together, c.Why = true, "a clip for all groups wants fewer persons than one for each"
 		return c
 	}
 	d.GroupVector, c.Compared = t, true
