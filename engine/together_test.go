@@ -235,3 +235,30 @@ func TestSumsByGroupOfOneRowAPerson(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsByGroupAddUpWithoutBias: counts that noise brings under 0 are shown so that they add up
+// to what was released. Each shown as 0 by itself, they add up to half as much again.
+func TestCountsByGroupAddUpWithoutBias(t *testing.T) {
+	i := startWith(t, "", seeded(t, "add up", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE k", "CREATE TABLE k.c (id INT PRIMARY KEY, g INT NOT NULL)")
+	var rows []string
+	for p := range 200 {
+		rows = append(rows, fmt.Sprintf("(%d, %d)", p, p%100))
+	}
+	root.exec("INSERT INTO k.c VALUES "+strings.Join(rows, ", "), "CALL dp_protect('k.c', 'id', 'person')",
+		"CALL dp_set_budget('k.c', '*', 1000, 1e-3, 'never')", "CALL dp_set_domain('k.c', 'g', '{\"min\": 0, \"max\": 99}')", "SET dp_epsilon = 1")
+	const runs = 16
+	sum, low := 0.0, 0
+	for k := range runs {
+		row := root.query(fmt.Sprintf("SELECT SUM(n), MIN(n), SUM(l > n OR h < n) FROM (SELECT g, COUNT(*) AS n, DP_LOW(n) AS l, DP_HIGH(n) AS h FROM k.c WHERE id > %d GROUP BY g) t", -k))[0]
+		total, _ := strconv.ParseFloat(row[0], 64)
+		if sum += total / runs; strings.HasPrefix(row[1], "-") {
+			low++
+		}
+	}
+	// of 100 counts whose noise has a standard deviation of about 6 each
+	if math.Abs(sum-200) > 6*60/math.Sqrt(runs) || low > 0 {
+		t.Errorf("counts add up to %v in the mean, want 200; under 0 in %d of %d answers", sum, low, runs)
+	}
+}

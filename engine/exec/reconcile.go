@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 // left as they are.
 func reconciled(s *plan.Statement, answers map[*plan.Release]*answer) (map[*plan.Release]*answer, reconcile.Apart) {
 	if len(s.Totals) == 0 {
-		return answers, reconcile.Apart{}
+		return unclamped(s, answers), reconcile.Apart{}
 	}
 	f := &family{answers: answers, first: map[member]int{}}
 	for _, t := range s.Totals {
@@ -51,7 +52,62 @@ func reconciled(s *plan.Statement, answers map[*plan.Release]*answer) (map[*plan
 			}
 		}
 	}
-	return out, apart
+	return unclamped(s, out), apart
+}
+
+// unclamped returns the answers with the numbers by public keys that may not be under 0, of which
+// noise has brought some there, as the nearest that are not and add up to what they did. Each shown
+// as 0 by itself, all others stay, and what is added up of them is too much: of two persons a group
+// by half as much again. Intervals stay those of the numbers as they were released.
+func unclamped(s *plan.Statement, answers map[*plan.Release]*answer) map[*plan.Release]*answer {
+	out := answers
+	for r, a := range answers {
+		if len(r.Keys) == 0 || r.Selection != nil || slices.ContainsFunc(s.Totals, func(t plan.Total) bool { return t.Of == r || t.Under == r }) {
+			continue
+		}
+		groups := slices.Clone(a.Groups)
+		changed := false
+		for k := range r.Aggregates {
+			for part, bar := range r.Aggregates[k].ErrorBars {
+				if bar.Clamp && bar.At >= 0 {
+					changed = notUnder0(r, groups, a, member{r, plan.ValueAt{Aggregate: k, Part: part}}) || changed
+				}
+			}
+		}
+		if changed {
+			out = maps.Clone(out)
+			out[r] = &answer{Groups: groups}
+		}
+	}
+	return out
+}
+
+// notUnder0 changes a value in all groups that are shown; false where none of them is under 0.
+func notUnder0(r *plan.Release, groups []answerGroup, a *answer, m member) bool {
+	visible := map[int]bool{}
+	for _, g := range a.shown(r) {
+		visible[g.Number] = true
+	}
+	var list []int
+	var values, noise []float64
+	for i, g := range groups {
+		if n := node(g.Estimates[m.value.Aggregate], m); !n.Absent && visible[g.Number] {
+			list, values, noise = append(list, i), append(values, n.Value), append(noise, n.Noise)
+		}
+	}
+	if len(list) == 0 || slices.Min(values) >= 0 {
+		return false
+	}
+	for i, x := range reconcile.NotUnder0(values, noise, m.bar().Digits) {
+		g := &groups[list[i]]
+		if !ownEstimates(g, a.Groups[list[i]]) {
+			g.Estimates = slices.Clone(g.Estimates)
+		}
+		e := g.Estimates[m.value.Aggregate].Each()
+		e.Values[m.at()] = x
+		g.Estimates[m.value.Aggregate] = e
+	}
+	return true
 }
 
 // ownEstimates reports whether a group's list of estimates has been copied from the one it was.

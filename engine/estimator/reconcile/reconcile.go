@@ -365,6 +365,19 @@ func share(total float64, parts []part, digits int) []float64 {
 	return out
 }
 
+// NotUnder0 returns the numbers nearest to values, by squares over the variances of their noise, of
+// which none is under 0, that add up to the same, rounded to digits; all are 0 where that is under
+// 0. Of numbers that are not under 0, with noise, the sum is right then, which is too large where
+// each of them is brought to 0 by itself.
+func NotUnder0(values, noise []float64, digits int) []float64 {
+	parts, total := make([]part, len(values)), 0.0
+	for i, v := range values {
+		parts[i] = part{v, max(noise[i]*noise[i], math.SmallestNonzeroFloat64), true}
+		total += v
+	}
+	return share(round(max(0, total), digits), parts, digits)
+}
+
 // project is share before rounding: max(0, x − λw) for the λ at which the sum is right.
 func project(total float64, parts []part) []float64 {
 	at := func(lambda float64) ([]float64, float64) {

@@ -262,3 +262,29 @@ func TestCutsAreAllowedFor(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersNotUnder0AddUp: none is under 0, they add up to the same, and those with less noise
+// give way less; where the sum is under 0 all are 0.
+func TestNumbersNotUnder0AddUp(t *testing.T) {
+	r := rand.New(stattest.Source(t, "not under 0"))
+	for range 200 {
+		values, noise, total := make([]float64, 1+r.IntN(30)), make([]float64, 30), 0.0
+		for i := range values {
+			noise[i] = 1 + 5*r.Float64()
+			values[i] = math.Round(3 + noise[i]*r.NormFloat64())
+			total += values[i]
+		}
+		got, sum := NotUnder0(values, noise[:len(values)], 0), 0.0
+		for _, x := range got {
+			if sum += x; x < 0 || x != math.Round(x) {
+				t.Fatalf("%v of %v", got, values)
+			}
+		}
+		if sum != max(0, total) {
+			t.Fatalf("%v add up to %v, want %v", got, sum, total)
+		}
+	}
+	if got := NotUnder0([]float64{-6, 20, 20}, []float64{1, 1, 3}, -1); got[0] != 0 || math.Abs(got[1]-19.4) > 1e-9 || math.Abs(got[2]-14.6) > 1e-9 {
+		t.Errorf("got %v", got)
+	}
+}
