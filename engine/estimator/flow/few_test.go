@@ -75,3 +75,26 @@ func TestCountsOfHeavyPersonsHaveNoUpperEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestFewValuesAreShown: columns have few values, whose number is answered in an interval that holds
+// it, where it was NULL before. At 95 % each of the 200 intervals is off 10 times on average, and
+// more than 24 times once in 20,000 runs.
+func TestFewValuesAreShown(t *testing.T) {
+	p := &estimator.Pairs{Lefts: 600, Rights: 2}
+	for i := range 600 {
+		for v := range 1 + i%2 {
+			p.Left, p.Right = append(p.Left, uint32(i)), append(p.Right, uint32((i+v)%2))
+		}
+	}
+	e := variant{"values", estimator.Params{Rho: 0.0172}, Options{Shape: Distinct, Clamp: true}}.build(t)
+	n, off := stattest.Noiser(t, "values"), 0
+	for range 200 {
+		a := e.searched(n, newProfile(Distinct, false, e.caps, p))
+		if low, high := errorbar.Interval(a, 0, 0.95); a.Status != estimator.OK || !(low <= 2 && 2 <= high) {
+			off++
+		}
+	}
+	if off > 24 {
+		t.Errorf("%d of 200 intervals do not hold the number of values", off)
+	}
+}

@@ -73,7 +73,8 @@ type release struct {
 // end of an interval holds. The upper one allows for what the cap takes away. TooFew where the
 // answer is not clear of its noise, or what is missing outweighs it, for sums where Q(1) is of
 // fewer persons than the look at the tail can see, and of the shapes Two and Self where half of the
-// persons may be beyond the cap, as far as the look shows, and Most is not known.
+// persons may be beyond the cap, as far as the look shows, and Most is not known. Numbers of
+// distinct values are always shown, without an upper end where it is not known.
 //
 // Source: docs/proofs/flow.md; linear programs as truncation [DFYTM22].
 func New(p estimator.Params, o Options) (estimator.Estimator, error) {
@@ -137,9 +138,10 @@ func (r release) Loss() privacy.Loss { return scalar.LossOf(r.p) }
 func (r release) Events() []privacy.Event { return estimator.StepEvents(r) }
 
 // MinPersons implements estimator.Estimator: an answer is clear of its noise where so many have as
-// much as the cap, and of a sum where the look at the tail can see so many.
+// much as the cap, and of a sum where the look at the tail can see so many. A number of values is
+// shown however small it is, as most columns have few.
 func (r release) MinPersons() int64 {
-	if r.o.Cap > 0 {
+	if r.o.Cap > 0 || r.o.Shape == Distinct {
 		return 0
 	}
 	persons := leastNoises * r.answer(1<<20).Sigma() / float64(r.o.Shape.parts()<<20)
@@ -301,11 +303,16 @@ func (r release) told(n noise.Noiser, flow *big.Int, cap int64, t tail, persons 
 	hidden := r.answer(cap)
 	x := hidden.Big(n, flow)
 	missing := t.missing() * float64(r.o.Shape.parts())
-	unclear := r.o.Signed || r.quotient
-	if !unclear && (x < leastNoises*hidden.Sigma() || missing > mostMissing*x) || unclear && missing > mostMissing*max(math.Abs(x), hidden.Sigma()) {
+	var few, much bool // unclear of its noise, and too much of it missing
+	if much = missing > mostMissing*x; r.o.Signed || r.quotient {
+		much = missing > mostMissing*max(math.Abs(x), hidden.Sigma())
+	} else {
+		few = x < leastNoises*hidden.Sigma()
+	}
+	if r.o.Shape != Distinct && (few || much) {
 		return scalar.TooFew(1, scalar.Twice(float64(r.MinPersons())))
 	}
-	open := r.o.Most == 0 && t.most(persons)
+	open := r.o.Most == 0 && (much || t.most(persons))
 	if open && r.o.Shape.far() && !r.ofMean {
 		return scalar.TooFew(1, scalar.Twice(max(float64(r.MinPersons()), t.enough())))
 	}
