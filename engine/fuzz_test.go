@@ -483,9 +483,11 @@ func TestFuzzPublic(t *testing.T) {
 
 // exactPrivate are statements that are MariaDB's on protected rows, and were not: narrow sums
 // beside others, decimals beside integers, moments as numbers, years of two digits, keys that MySQL
-// takes for BIGINT UNSIGNED, and keys that are rounded.
+// takes for BIGINT UNSIGNED, and keys that are rounded. Quotients have four digits where there are
+// groups: MariaDB rounds them for its temporary table, and only there.
 const exactPrivate = `SELECT o.da AS k0, COUNT(*) AS n, SUM(0) AS a0, SUM(o.x) AS a1 FROM o GROUP BY k0
-SELECT o.z AS k0, COUNT(*) AS n, SUM(o.z / 255) AS a0, AVG(65536) AS a1 FROM o GROUP BY k0
+SELECT COUNT(*) AS n, SUM(o.z / 255) AS a0, AVG(65536) AS a1 FROM o
+SELECT o.z AS k0, COUNT(*) AS n, SUM(o.z / 250) AS a0, AVG(65536) AS a1 FROM o GROUP BY k0
 SELECT COUNT(*) AS n, SUM(o.d2 + o.i) AS a0, AVG(GREATEST(o.d2, o.z)) AS a1, SUM(o.d2 % o.b) AS a2 FROM o
 SELECT COUNT(*) AS n, SUM(o.dt + 0) AS a0, SUM(TIMESTAMP '2020-01-01 10:00:00' + 0) AS a1 FROM o
 SELECT COUNT(*) AS n FROM o WHERE 2 > o.y

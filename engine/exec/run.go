@@ -209,7 +209,7 @@ func (x *Executor) estimate(ctx context.Context, r *plan.Release, scans []*intak
 						if in.Persons = persons; in.Pairs != nil {
 							in.Pairs.Context = ctx
 						}
-						g.Estimates[j] = agg.Estimator.Release(noiser, in)
+						g.Estimates[j] = agg.Rounded(agg.Estimator.Release(noiser, in))
 					})
 				})
 			})
@@ -270,7 +270,7 @@ func (x *Executor) together(ctx context.Context, r *plan.Release, scans []*intak
 			return err
 		}
 		noiser := drawn()
-		if err := guarded(func() { cut(groups, j, e.Release(noiser, in)) }); err != nil {
+		if err := guarded(func() { cut(groups, j, agg.Rounded(e.Release(noiser, in))) }); err != nil {
 			return err
 		}
 	}

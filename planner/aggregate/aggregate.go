@@ -310,10 +310,10 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 		}
 		b, err := s.bounds(r, a)
 		if err == nil {
-			a.Grid, err = gridOf(f.Name, a.Value.Type, b, bits)
+			a.Grid, err = gridOf(f.Name, a.Value, b, s.Most(r, a.Arg), bits)
 		}
 		if a.Other != nil && err == nil {
-			a.Other.Grid, err = gridOf(f.Name, a.Other.Value.Type, s.RangeOf(r, a.Other.Arg), bits)
+			a.Other.Grid, err = gridOf(f.Name, a.Other.Value, s.RangeOf(r, a.Other.Arg), s.Most(r, a.Other.Arg), bits)
 		}
 		if err != nil {
 			return err
@@ -335,14 +335,32 @@ func (s *Binder) shape(r *rel.Relation, a *Aggregate) error {
 	return nil
 }
 
+// quotientDigits is how many more digits a quotient is read with than its type has, as in MySQL,
+// whose quotients of integers have nine.
+const quotientDigits = 5
+
 // gridOf is the lattice of an argument of a function.
-func gridOf(name string, t lower.Type, b *grid.Bounds, bits int) (grid.Grid, error) {
-	g, ok := grid.Of(t, b, bits)
+func gridOf(name string, x lower.Expr, b *grid.Bounds, most float64, bits int) (grid.Grid, error) {
+	t := x.Type
+	if _, near := x.Near(); near {
+		t.Precision, t.Scale = t.Precision+quotientDigits, t.Scale+quotientDigits
+	}
+	g, ok := grid.Of(t, b, most, bits)
 	if !ok {
 		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart and inside the type's range.",
 			"The declared bounds of %s leave no values.", name)
 	}
 	return g, g.Steps(name)
+}
+
+// Rounding is the step of the grid where values of the argument are between its points, as those of
+// a quotient before it is rounded; else 0.
+func (a *Aggregate) Rounding() float64 {
+	exact := a.Value.Type.Kind != lower.Double && a.Grid.Scale >= a.Value.Type.Scale && a.Value.Unrounded().SQL == a.Value.SQL
+	if exact || a.Parts != nil || a.Vector != nil || a.Call.Function.Counts {
+		return 0
+	}
+	return a.Grid.Step
 }
 
 // Facts are the public facts of the aggregate's mechanism, without a loss.

@@ -208,7 +208,7 @@ func (s *Binder) vectorGrid(r *rel.Relation, a *Aggregate) (grid.Grid, error) {
 	if err != nil {
 		return grid.Grid{}, err
 	}
-	g, ok := grid.Of(lower.Type{Kind: lower.Double}, b, grid.ValueBits)
+	g, ok := grid.Of(lower.Type{Kind: lower.Double}, b, math.Inf(1), grid.ValueBits)
 	if !ok {
 		return g, rule.Deny(rule.Option, refuse.Option, "Give lower and upper that are apart.", "The declared bounds of %s leave no values.", a.Call.Function.Name)
 	}

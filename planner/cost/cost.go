@@ -289,7 +289,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		}
 		r.Loss = r.Loss.Add(d.LossOf(x, divided, e.Loss()))
 		_, sized := d.Estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, OneEntity: x.Call.Owners == functions.OneEntity, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, OneEntity: x.Call.Owners == functions.OneEntity, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText(), Rounding: x.Rounding(), Mean: x.Call.Function.Private().Name == "DP_MEAN"})
 		r.Aggregates[len(r.Aggregates)-1].ErrorBars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]

@@ -24,10 +24,14 @@ const (
 // doubleStep is the step of a DOUBLE without declared bounds: 2^-20, so |x| <= 2^30 at 50 bits.
 const doubleStep = 1.0 / (1 << 20)
 
-// wideScale is the number of decimals of a number without bounds whose type has too many digits
-// before the point for more: 20 of a BIGINT and a DECIMAL say nothing of the values of a + b. These
-// are clamped at 1.1e13 for that; with no decimals, numbers under 1/2 would be 0, as of x / 1000.
+// wideScale is the number of decimals of a number without bounds that may be too large for more.
+// These are clamped at 1.1e13 for that; with no decimals, numbers under 1/2 would be 0, as of x /
+// 1000.
 const wideScale = 2
+
+// Wide is how far from 0 the values of a type with more digits before the point are taken to be:
+// the 19 of a BIGINT say nothing of the values of a · 0.001. It is what wideScale has room for.
+const Wide = 1e13
 
 // Grid is the public lattice of one argument, with its declared bounds in steps.
 type Grid struct {
@@ -38,11 +42,11 @@ type Grid struct {
 // Bounds is a declared closed range of an argument's rows.
 type Bounds struct{ Lo, Hi float64 }
 
-// Of chooses the grid from public facts: the argument's type, its declared bounds, and the
-// number of bits that an index may have. Integers have step 1, decimals 10^-scale, doubles a power
-// of two; the step grows where the bounds or the type's range need more bits, without bounds up to
-// 10^-wideScale.
-func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
+// Of chooses the grid from public facts: the argument's type, its declared bounds, how far from 0
+// its values are (rel.Writer.Most), and the number of bits that an index may have. Integers have
+// step 1, decimals 10^-scale, doubles a power of two; the step grows where the bounds or the values
+// need more bits, without bounds up to 10^-wideScale.
+func Of(t lower.Type, b *Bounds, most float64, bits int) (Grid, bool) {
 	limit := int64(1) << bits
 	g := Grid{Grid: estimator.Grid{Step: 1, Lo: -limit, Hi: limit}}
 	switch t.Kind {
@@ -57,7 +61,8 @@ func Of(t lower.Type, b *Bounds, bits int) (Grid, bool) {
 			least = min(t.Scale, wideScale)
 		}
 		g.Decimal, g.Scale = true, t.Scale
-		for g.Scale > least && digits(t.Precision-t.Scale+g.Scale) > float64(limit) && !fits(b, g.Scale, limit) {
+		most = min(most, digits(t.Precision-t.Scale))
+		for g.Scale > least && most*digits(g.Scale) > float64(limit) && !fits(b, g.Scale, limit) {
 			g.Scale--
 		}
 		g.Step = math.Pow10(-g.Scale)
@@ -120,7 +125,7 @@ func (g Grid) indexOf(x float64, limit int64) int64 {
 }
 
 // Exact is the grid on which derived tables sum: without bounds, at full width.
-func Exact(t lower.Type) (Grid, bool) { return Of(t, nil, ValueBits) }
+func Exact(t lower.Type, most float64) (Grid, bool) { return Of(t, nil, most, ValueBits) }
 
 // storeDigits is the number of digits of the decimals that the store keeps in 64 bits.
 const storeDigits = 18
@@ -148,7 +153,8 @@ func (g Grid) Index(x lower.Expr) string {
 	if x.Type.Kind != lower.Double {
 		d = "CAST(" + d + " AS DOUBLE)"
 	}
-	if near, ok := x.Near(); ok && g.Decimal && g.Scale < x.Type.Scale {
+	near, between := x.Near() // of a quotient before it was rounded
+	if between = between && g.Decimal && g.Scale != x.Type.Scale; between {
 		d = near
 	}
 	inverse := 1 / g.Step
@@ -175,7 +181,7 @@ func (g Grid) Index(x lower.Expr) string {
 	}
 	text := g.within(d, lo, hi, scaled(d))
 	w, ok := x.Word()
-	if !ok {
+	if !ok || between {
 		return text
 	}
 	// The same number in a machine word is the same DOUBLE: what follows is the index where the

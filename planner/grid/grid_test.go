@@ -36,7 +36,7 @@ func TestGrids(t *testing.T) {
 		{"double bounded up", lower.Type{Kind: lower.Double}, &Bounds{0, 1<<32 + 1}, ValueBits, 2, 0, 1 << 31},
 		{"double far", lower.Type{Kind: lower.Double}, &Bounds{1 << 60, 1<<60 + 4096}, ValueBits, 1 << 11, 1 << 49, 1<<49 + 2},
 	} {
-		g, ok := Of(c.typ, c.bounds, c.bits)
+		g, ok := Of(c.typ, c.bounds, math.Inf(1), c.bits)
 		if !ok || math.Abs(g.Step-c.step) > 1e-15*c.step || g.Lo != c.lo || g.Hi != c.hi {
 			t.Errorf("%s: got step %v in [%d, %d] (%v), want %v in [%d, %d]", c.name, g.Step, g.Lo, g.Hi, ok, c.step, c.lo, c.hi)
 		}
@@ -44,8 +44,13 @@ func TestGrids(t *testing.T) {
 			t.Errorf("%s: declared bounds are %v", c.name, g.Lower != nil)
 		}
 	}
+	for most, scale := range map[float64]int{1: 8, 1e7: 8, 2e7: 7, 1e10: 5, Wide: 2, 1e20: 2} {
+		if g, _ := Of(dec(28, 8), nil, most, ValueBits); g.Scale != scale {
+			t.Errorf("values up to %g have %d decimals, want %d", most, g.Scale, scale)
+		}
+	}
 	for _, k := range []lower.Kind{lower.String, lower.Date, lower.Datetime, lower.Time, lower.JSON, lower.Array, lower.Null} {
-		if _, ok := Of(lower.Type{Kind: k}, nil, ValueBits); ok {
+		if _, ok := Of(lower.Type{Kind: k}, nil, 1, ValueBits); ok {
 			t.Errorf("kind %d has a grid", k)
 		}
 	}
@@ -79,7 +84,7 @@ func TestIndexForms(t *testing.T) {
 		{"16 digits", lower.ReadColumn("c", "DECIMAL(16,1)"), nil, true, "x"},
 		{"no room", lower.ReadColumn("c", "DECIMAL(15,5)"), nil, true, "DECIMAL"},
 	} {
-		g, ok := Of(c.x.Type, c.bounds, ValueBits)
+		g, ok := Of(c.x.Type, c.bounds, math.Inf(1), ValueBits)
 		if !ok {
 			t.Fatalf("%s: no grid", c.name)
 		}

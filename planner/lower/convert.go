@@ -264,6 +264,24 @@ func (l *lowerer) toDecimal(x Expr, p, s int) Expr {
 	return decimal("TRY_CAST("+x.SQL+" AS "+t.duckdb()+")", p, s, true)
 }
 
+// Digits is the number of decimal digits before the point of a number, or of the number that a
+// moment is, by its type; false where that says nothing.
+func Digits(x Expr) (int, bool) {
+	switch x.Type.Kind {
+	case Bool:
+		return 0, true
+	case Int, UInt:
+		return width(x), true
+	case Decimal:
+		return x.Type.Precision - x.Type.Scale, true
+	case Date:
+		return 8, true
+	case Datetime:
+		return 14, true
+	}
+	return 0, false
+}
+
 // width is the number of decimal digits of an integer; 0 for other kinds.
 func width(x Expr) int {
 	switch {

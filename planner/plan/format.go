@@ -96,7 +96,7 @@ func formatRelease(b *strings.Builder, r *Release, indent string, more []string)
 		if a.Vectorized != "" {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, a.Vectorized)
 		}
-		for _, line := range slices.Concat(vectorLines(a), r.groupLines(a), methodLine(a), r.barLines(i)) {
+		for _, line := range slices.Concat(vectorLines(a), a.roundingLine(), r.groupLines(a), methodLine(a), r.barLines(i)) {
 			fmt.Fprintf(b, "%s│   ├─ %s\n", indent, line)
 		}
 		formatSteps(b, r.steps(a), indent+"│   ")

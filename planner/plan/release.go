@@ -206,6 +206,10 @@ type Aggregate struct {
 	// of one shape.
 	Shape string
 
+	// Rounding is the step that rows are rounded to, in units of the value; 0 where they are not.
+	Rounding float64
+	Mean     bool // its answer is between those of its rows
+
 	Vectorized string     // what answering several columns at once saves
 	ErrorBars  []ErrorBar // how error bars are made, of each part
 }
@@ -226,6 +230,42 @@ func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
 	}
 	return a.Present(e)
 }
+
+// finest is how many steps of rounding the noise has at least for them to be left out of intervals.
+const finest = 1000
+
+// Rounded allows for the rounding of rows where that may be seen beside the noise: half a step a
+// row is half a step of a mean. Of a sum, a variance or a quantile nothing is known then: how many
+// rows there are, and how they are rounded, is in no released number. It is post-processing: it
+// looks at the size of the noise, which is released with the answer.
+func (a *Aggregate) Rounded(e estimator.Estimate) estimator.Estimate {
+	if a.Rounding == 0 || e.Error == nil || !slices.ContainsFunc(e.StdErr, func(s float64) bool { return s < finest*a.Rounding }) {
+		return e
+	}
+	if !a.Mean || e.Error.Form != estimator.Quotient {
+		e.Error = nil
+		return e
+	}
+	x := *e.Error
+	x.Step = make([]float64, len(e.Values))
+	for i := range x.Step {
+		x.Step[i] = estimator.Entry(e.Error.Step, i) + a.Rounding
+	}
+	e.Error = &x
+	return e
+}
+
+// roundingLine tells what rows are rounded to, where that may be seen beside the noise.
+func (a *Aggregate) roundingLine() []string {
+	if s, known := a.Estimator.ExpectedError(); a.Rounding == 0 || known && s >= finest*a.Rounding || !known && a.Rounding < leastRounding {
+		return nil
+	}
+	return []string{"rows are rounded to " + number6(a.Rounding) + "  the interval allows for it, or is NULL; a declared range of the columns makes it finer"}
+}
+
+// leastRounding is the step that is told where the noise is not known before: that of a DOUBLE
+// without a range is under it.
+const leastRounding = 1e-5
 
 // AllGroups returns the estimator for so many groups.
 func (a *Aggregate) AllGroups(n int) (estimator.Estimator, error) {

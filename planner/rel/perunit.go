@@ -194,7 +194,7 @@ func (s *Writer) exact(r *Relation, a sql.Aggregation) (lower.Expr, error) {
 		return bad()
 	}
 	_, avg := a.(*aggregation.Avg)
-	g, ok := grid.Exact(x.Type)
+	g, ok := grid.Exact(x.Type, s.Most(r, args[0]))
 	if !ok {
 		return bad()
 	}
