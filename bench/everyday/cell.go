@@ -47,6 +47,10 @@ type Cell struct {
 	Widths    []float64 // at 95 %, over the exact answer
 	Relative  []float64 // errors over the exact answer
 
+	// Bias, TotalBias with its standard error, and Sharpness: see finishBias; NaN where there are
+	// none.
+	Bias, TotalBias, TotalDoubt, Sharpness float64
+
 	Warnings []string // some of them
 	Samples  []Sample // all answers, of cells with few groups
 

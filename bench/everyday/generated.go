@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type made struct {
 	group   groupLaw
 	public  bool // its groups have a public domain
 	far     func(m float64) bool
+	key     bool // the person is the primary key
 }
 
 // generated lists the generated tables. Each has a person, a group g from 1, a day of 2025 and a
@@ -26,22 +28,25 @@ type made struct {
 func generated() []*Table {
 	var out []*Table
 	for _, m := range []made{
-		{"n50_one", 50, one(), normal(50, 10), 2, even(2), true, nil},
-		{"n100_poisson", 100, poisson(3), coin(0.3), 4, even(4), true, nil},
-		{"n200_poisson", 200, poisson(3), logNormal(0.5), 5, even(5), true, nil},
-		{"n200_heavy", 200, one(), logNormal(2), 3, zipf(3), true, nil},
-		{"n500_geometric", 500, geometric(5), logNormal(1), 12, zipf(12), true, nil},
-		{"n1000_pareto", 1000, poisson(3), pareto(1.5), 20, zipf(20), false, nil},
-		{"n1000_giant", 1000, giant(), normal(50, 10), 7, even(7), true, always},
-		{"n1279_regulars", 1279, regulars(), logNormal(0.7), 6, zipf(6), true, nil},
-		{"n2000_spike", 2000, spike(), coin(0.5), 10, even(10), true, thin},
-		{"n5000_poisson", 5000, poisson(3), logNormal(1.5), 50, zipf(50), true, nil},
-		{"n5000_one", 5000, one(), constant(7), 300, zipf(300), true, nil},
-		{"n10000_holes", 10_000, geometric(3), holes(0.2, normal(50, 10)), 30, even(30), true, nil},
-		{"n20000_many", 20_000, poisson(3), pareto(1.5), 3000, zipf(3000), true, nil},
-		{"n20000_spike", 20_000, spike(), logNormal(1), 8, zipf(8), false, thin},
-		{"n50000_heavy", 50_000, one(), logNormal(2), 16, even(16), true, nil},
-		{"n100000_poisson", 100_000, poisson(3), logNormal(1), 100, even(100), true, nil},
+		{"n50_one", 50, one(), normal(50, 10), 2, even(2), true, nil, false},
+		{"n100_poisson", 100, poisson(3), coin(0.3), 4, even(4), true, nil, false},
+		{"n200_poisson", 200, poisson(3), logNormal(0.5), 5, even(5), true, nil, false},
+		{"n200_heavy", 200, one(), logNormal(2), 3, zipf(3), true, nil, false},
+		{"n500_geometric", 500, geometric(5), logNormal(1), 12, zipf(12), true, nil, false},
+		{"n600_one", 600, one(), logNormal(1), 20, even(20), true, nil, false},
+		{"n600_key", 600, one(), logNormal(1), 20, even(20), true, nil, true},
+		{"n2000_one", 2000, one(), logNormal(1), 100, even(100), true, nil, false},
+		{"n1000_pareto", 1000, poisson(3), pareto(1.5), 20, zipf(20), false, nil, false},
+		{"n1000_giant", 1000, giant(), normal(50, 10), 7, even(7), true, always, false},
+		{"n1279_regulars", 1279, regulars(), logNormal(0.7), 6, zipf(6), true, nil, false},
+		{"n2000_spike", 2000, spike(), coin(0.5), 10, even(10), true, thin, false},
+		{"n5000_poisson", 5000, poisson(3), logNormal(1.5), 50, zipf(50), true, nil, false},
+		{"n5000_one", 5000, one(), constant(7), 300, zipf(300), true, nil, false},
+		{"n10000_holes", 10_000, geometric(3), holes(0.2, normal(50, 10)), 30, even(30), true, nil, false},
+		{"n20000_many", 20_000, poisson(3), pareto(1.5), 3000, zipf(3000), true, nil, false},
+		{"n20000_spike", 20_000, spike(), logNormal(1), 8, zipf(8), false, thin, false},
+		{"n50000_heavy", 50_000, one(), logNormal(2), 16, even(16), true, nil, false},
+		{"n100000_poisson", 100_000, poisson(3), logNormal(1), 100, even(100), true, nil, false},
 	} {
 		out = append(out, m.table())
 	}
@@ -50,6 +55,9 @@ func generated() []*Table {
 
 func (m made) table() *Table {
 	t := &Table{Name: m.name, Columns: "person BIGINT NOT NULL, g INT NOT NULL, day DATE NOT NULL, x DOUBLE", Unit: "person", Far: m.far, rows: m.write}
+	if m.key {
+		t.Columns = strings.Replace(t.Columns, "NOT NULL", "PRIMARY KEY", 1)
+	}
 	if m.public {
 		t.Domains = append(t.Domains, [2]string{"g", numbers(1, m.groups)})
 	}

@@ -43,6 +43,8 @@ type scores struct {
 	measured  int // runs with a size
 	statement Statement
 	aggregate int
+	groups    []off
+	together  off // all groups without totals of ROLLUP, of counts and sums
 }
 
 // of is the kind of the aggregate.
@@ -56,15 +58,24 @@ type run struct {
 	unanswered     []float64 // exact answers that were not
 	wild           int
 	chance         float64
+	told, exact    float64 // of all groups together
+	partial        bool    // some are not told
 }
 
 // judge adds one run's answers to a cell.
 func (s *scores) judge(t *truth, r reply) {
 	got := r.answers(s.statement, s.aggregate)
 	var this run
+	if s.groups == nil {
+		s.groups = make([]off, len(t.keys))
+	}
 	for g, key := range t.keys {
 		a, shown := got[key]
 		delete(got, key)
+		if exact := t.exact[s.aggregate][g]; t.level[g] == 0 && !math.IsNaN(exact) {
+			this.told, this.exact = this.told+a.value, this.exact+exact
+			this.partial = this.partial || !shown || math.IsNaN(a.value)
+		}
 		if exact := t.exact[s.aggregate][g]; !math.IsNaN(exact) {
 			s.value(&this, g, exact, a, shown)
 			s.sample(key, exact, a, shown, len(t.keys))
@@ -97,6 +108,7 @@ func (s *scores) value(this *run, g int, exact float64, a answer, shown bool) {
 		}
 	default:
 		s.answered(this, a, exact)
+		s.groups[g].add(a, exact)
 		if e = a.value - exact; quotient {
 			e = min(math.Abs(e), math.Abs(exact))
 		}
@@ -115,12 +127,16 @@ func (s *scores) empty(this *run, a answer) {
 	s.cell.Values++
 	s.cell.ByM[0].Values++
 	s.answered(this, a, 0)
+	this.told += a.value
 	this.sq += a.value * a.value
 }
 
 // end adds up a run.
 func (s *scores) end(this run, r reply) {
 	c := s.cell
+	if s.of() < mean && !this.partial {
+		s.together.add(answer{value: this.told}, this.exact)
+	}
 	c.Null, c.Hidden, c.Runs = c.Null+this.nulls, c.Hidden+this.hidden, c.Runs+1
 	switch silent := len(r.warnings) == 0; {
 	case !silent:
@@ -213,6 +229,7 @@ func beyond(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
 // finish writes the means over the runs.
 func (s *scores) finish() {
+	s.finishBias()
 	if s.measured > 0 {
 		n := float64(s.measured)
 		s.cell.RMS, s.cell.Hindsight, s.cell.Size = math.Sqrt(s.sq/n), math.Sqrt(s.bestSq/n), math.Sqrt(s.sizeSq/n)

@@ -3,6 +3,7 @@ package everyday
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,5 +172,39 @@ func TestTables(t *testing.T) {
 	}
 	if n := len(Statements()); n < 40 {
 		t.Errorf("%d statements, want at least 40", n)
+	}
+}
+
+// TestBiasAndSharpness: answers of known bias and noise have them in their cell; no bias is seen
+// where there is none but chance.
+func TestBiasAndSharpness(t *testing.T) {
+	truth := known(map[int]float64{0: 1000, 1: 1000})
+	if err := truth.answer(t.Context(), served.Session{}, counting); err != nil {
+		t.Fatal(err)
+	}
+	statement := counting
+	statement.Keys = []string{"k"}
+	for _, bias := range []float64{0, 30} {
+		r := rand.New(rand.NewPCG(3, 4))
+		c := &Cell{}
+		s := &scores{cell: c, statement: statement, ms: []float64{100, 100}}
+		for range 400 {
+			var answers reply
+			for _, key := range truth.keys {
+				v := 1000 - bias + 20*r.NormFloat64()
+				row := []*string{&key}
+				for _, x := range []float64{v, 20, v - 13, v + 13, v - 33, v + 33, v - 60, v + 60, v - 80, v + 80} {
+					text := strconv.FormatFloat(x, 'f', -1, 64)
+					row = append(row, &text)
+				}
+				answers.rows = append(answers.rows, row)
+			}
+			s.judge(truth, answers)
+		}
+		s.finish()
+		want := bias / 20
+		if math.Abs(c.Bias-want) > 0.15 || math.Abs(c.TotalBias+bias/1000) > 0.006 || c.totalOff() != (bias > 0) || math.Abs(c.Sharpness-60/math.Hypot(bias, 20)) > 0.3 {
+			t.Errorf("bias %v: got %v, total %v ± %v, sharpness %v", bias, c.Bias, c.TotalBias, c.TotalDoubt, c.Sharpness)
+		}
 	}
 }

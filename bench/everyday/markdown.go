@@ -67,6 +67,9 @@ compares estimators with papers.
   under 50) would hold so seldom with a probability under 1 %: of a hundred good cells one is called short.
 - **Wild**: an answer under a third, or over three times, of the exact one, whose interval at 95 % denies it. Noise of exactly the stated size does so now and then
   where a group is small; how often is the number in brackets.
+- **Bias** is |mean − exact| over DP_STDERR, the root of the mean square over a statement's groups, without what so few runs have in it by chance. The **total** over groups, of counts and
+  sums that are all told, is off where the mean of its answers is more than 2 % from the exact one, beyond two of its standard errors. **Sharpness** is half the width of the
+  interval at 95 % over the error, the median over groups; 1.96 is perfect.
 - **Silent**: an empty result, or a NULL, without a warning (SHOW WARNINGS after each statement). **No answer**: NULL, or a key that was left out.
 - Of a class of m, coverage and the share without an answer are averages over its cells, the latter by the m of groups.
 - **Out of reach**: one person with 30 % of all rows; a thin tail with m under 300. No mechanism can see these; they are left out of the summary.
@@ -149,6 +152,16 @@ func (r Report) byM(b *strings.Builder) {
 				s.nullAim(), share(average(s.Missing)), s.coverages(), s.shorts(), share(middle(s.Widths)), fmt.Sprintf("%d (%.0f)", s.Wild, s.Chance), fmt.Sprint(s.Silent)})
 		}
 	})
+	form.Table(b, []string{"m", "bias, aim: median / 95 %", "reached", "totals off by over 2 %", "sharpness, aim: median / all", "reached: median / 95 % / worst"}, func(row func([]string)) {
+		for _, s := range r.Summaries() {
+			bias, sharp := "–", "–"
+			if s.sharp > 0 {
+				bias, sharp = fmt.Sprintf("%g / %g", biasMiddle, biasMost), fmt.Sprintf("%g / %d", s.sharp, sharpMost)
+			}
+			row([]string{s.name, bias, two(middle(s.Biases)) + " / " + two(quantile(s.Biases, 0.95)), fmt.Sprintf("%d of %d", s.Off, s.Totals),
+				sharp, two(middle(s.Sharp)) + " / " + two(quantile(s.Sharp, 0.95)) + " / " + two(quantile(s.Sharp, 1))})
+		}
+	})
 	for _, s := range r.Summaries() {
 		if c := s.Worst[len4]; c != nil && s.worst > 0 {
 			fmt.Fprintf(b, "- m %s: the largest ratio is that of `%s` %s at ε = %g, %v", s.name, c.Statement, c.Aggregate, c.Epsilon, c.Relation)
@@ -212,7 +225,7 @@ func over(a, b int) float64 { return float64(a) / float64(b) }
 func (r Report) byStatement(b *strings.Builder) {
 	head := []string{"statement", "answer", "persons", "groups"}
 	for _, e := range r.Options.Epsilons {
-		head = append(head, fmt.Sprintf("ε = %g: m", e), "ratio", "95 %", "width")
+		head = append(head, fmt.Sprintf("ε = %g: m", e), "ratio", "bias", "total", "95 %", "width", "sharpness")
 	}
 	form.Table(b, append(head, "wild (chance)", "silent", "no answer"), func(row func([]string)) {
 		for _, list := range r.rows() {
@@ -245,7 +258,7 @@ func (r Report) rows() [][]*Cell {
 	return out
 }
 
-// pairs has m, ratio, coverage and width at one ε, of both relations.
+// pairs has m, ratio, bias, coverage, width and sharpness at one ε, of both relations.
 func (r Report) pairs(list []*Cell, epsilon float64) []string {
 	pick := func(of func(*Cell) string) string {
 		var out []string
@@ -267,7 +280,8 @@ func (r Report) pairs(list []*Cell, epsilon float64) []string {
 			}
 		}
 	}
-	return []string{m, pick(func(c *Cell) string { return two(c.Ratio()) }), pick(func(c *Cell) string { return two(c.Coverage(usual)) }), pick(func(c *Cell) string { return share(c.Width()) })}
+	return []string{m, pick(func(c *Cell) string { return two(c.Ratio()) }), pick(func(c *Cell) string { return two(c.Bias) }), pick(func(c *Cell) string { return share(c.TotalBias) }),
+		pick(func(c *Cell) string { return two(c.Coverage(usual)) }), pick(func(c *Cell) string { return share(c.Width()) }), pick(func(c *Cell) string { return two(c.Sharpness) })}
 }
 
 // sums has what counts over all cells of a row.

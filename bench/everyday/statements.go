@@ -35,6 +35,8 @@ func overGenerated() []Statement {
 		switch n {
 		case "n200_poisson", "n1279_regulars", "n5000_poisson", "n10000_holes", "n50000_heavy", "n100000_poisson", "n1000_pareto":
 			ask(n+"/averages", n, "", []string{"g"}, average, total)
+		case "n600_one", "n600_key", "n2000_one":
+			ask(n+"/sums", n, "", []string{"g"}, total)
 		case "n1000_giant", "n2000_spike":
 			ask(n+"/weekdays", n, "", []string{"WEEKDAY(day)"}, count)
 		}

@@ -14,15 +14,16 @@ type aim struct {
 	worst float64 // ratio of any cell
 	below float64 // coverage at a level may be this much below it
 	null  float64 // share of values without an answer
+	sharp float64 // sharpness of the median cell
 }
 
 var aims = [classes]aim{
 	{name: "under 20"},
 	{name: "20–50", share: 0.8, most: 2.5, worst: 3.5, below: 0.05},
 	{name: "50–100", share: 0.8, most: 2, worst: 3.5, below: 0.02, null: 0.15},
-	{name: "100–300", share: 0.9, most: 2, worst: 3, below: 0.02, null: 0.02},
-	{name: "300–1000", share: 0.9, most: 2, worst: 3, below: 0.02, null: 0.02},
-	{name: "above 1000", share: 1, most: 1.5, worst: 1.5, below: 0.02, null: 0.02},
+	{name: "100–300", share: 0.9, most: 2, worst: 3, below: 0.02, null: 0.02, sharp: 4.5},
+	{name: "300–1000", share: 0.9, most: 2, worst: 3, below: 0.02, null: 0.02, sharp: 3},
+	{name: "above 1000", share: 1, most: 1.5, worst: 1.5, below: 0.02, null: 0.02, sharp: 3},
 }
 
 // Summary is what the cells of one class of m are together; cells out of reach are left out.
@@ -35,6 +36,9 @@ type Summary struct {
 	Short      [len4]int     // cells whose coverage is surely below the aim
 	Judged     int           // cells with intervals
 	Widths     []float64     // medians of cells
+	// of cells with an answer: bias beside the standard error, and half widths beside the error
+	Biases, Sharp []float64
+	Totals, Off   int // cells with a total over groups, and those whose total is off
 	// of each cell, the share of values of groups of this m without an answer
 	Missing []float64
 	Wild    int             // answers
@@ -82,6 +86,17 @@ func (s *Summary) add(c *Cell) {
 		}
 		if w := s.Worst[len4]; w == nil || x > w.Ratio() {
 			s.Worst[len4] = c
+		}
+	}
+	if !math.IsNaN(c.Bias) {
+		s.Biases = append(s.Biases, c.Bias)
+	}
+	if !math.IsNaN(c.Sharpness) {
+		s.Sharp = append(s.Sharp, c.Sharpness)
+	}
+	if !math.IsNaN(c.TotalBias) {
+		if s.Totals++; c.totalOff() {
+			s.Off++
 		}
 	}
 	if c.Intervals == 0 {
