@@ -80,7 +80,13 @@ func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 	b.AddPreAnalyzeRule(windowsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		return tree.PastWindows(ctx, n)
 	})
-	b.AddPreAnalyzeRule(collatedID, collated)
+	b.AddPreAnalyzeRule(collatedID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
+		create, creates := n.(*gmsplan.CreateTable)
+		if survey.SchemaOnly(ctx, n) || creates && (create.Select() == nil || create.TableOpts != nil) {
+			return n, transform.SameTree, nil
+		}
+		return standard.Collate(ctx, n)
+	})
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
 	b.AddPreAnalyzeRule(typesID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		return standard.Types(ctx, n)

@@ -107,7 +107,7 @@ func (p *Planner) define(ctx *sql.Context, a *analyzer.Analyzer, c catalog.Reade
 	ctx = settings.WithView(parse.WithStatement(ctx, v.Text, v.Tree), v.Settings)
 	bound, _, err := planbuilder.New(ctx, a.Catalog, nil).BindOnly(v.Tree, v.Text, nil)
 	if err == nil { // as rewrite is given it, and plans it
-		if bound, _, err = collated(ctx, a, bound, nil, nil, nil); err == nil {
+		if bound, _, err = standard.Collate(ctx, bound); err == nil {
 			bound, err = standard.ColumnTypes(ctx, bound)
 		}
 	}

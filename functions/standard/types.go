@@ -26,10 +26,10 @@ func ColumnTypes(ctx *sql.Context, n sql.Node) (sql.Node, error) {
 
 // typesOf goes over a tree, and once more where the binder reads an alias below its definition.
 func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeIdentity, error) {
-	t := &typer{ctx: ctx, wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
+	t := &typer{wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
 	all := transform.SameTree
 	for range 2 {
-		t.queries, t.read, t.unions, t.late = map[sql.Node]sql.Node{}, map[sql.ColumnId]sql.Type{}, map[sql.ColumnId]sql.Type{}, false
+		t.walker, t.read, t.unions, t.late = newWalker(ctx, t), map[sql.ColumnId]sql.Type{}, map[sql.ColumnId]sql.Type{}, false
 		out, same, err := t.node(n)
 		if err != nil {
 			return n, transform.SameTree, err
@@ -44,7 +44,8 @@ func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeI
 
 // Typed is an expression with the types that Types gives, of columns whose types are right.
 func Typed(ctx *sql.Context, e sql.Expression) sql.Expression {
-	t := &typer{ctx: ctx, wrap: true, columns: map[sql.ColumnId]sql.Type{}, queries: map[sql.Node]sql.Node{}}
+	t := &typer{wrap: true, columns: map[sql.ColumnId]sql.Type{}}
+	t.walker = newWalker(ctx, t)
 	if out, _, err := t.expr(e); err == nil {
 		return out
 	}
@@ -56,11 +57,10 @@ func TypeOf(ctx *sql.Context, e sql.Expression) sql.Type { return Typed(ctx, e).
 
 // typer is one pass over a tree.
 type typer struct {
-	ctx     *sql.Context
+	walker
 	wrap    bool
 	columns map[sql.ColumnId]sql.Type // of derived columns
 	unions  map[sql.ColumnId]sql.Type // of columns of a UNION, which has the ids of its left side
-	queries map[sql.Node]sql.Node     // of common table expressions: one node for all uses
 	read    map[sql.ColumnId]sql.Type // of columns as they were read
 	late    bool                      // one was read before its type was known, with another
 }
@@ -73,71 +73,30 @@ func (t *typer) note(id sql.ColumnId, typ sql.Type) {
 	}
 }
 
-func (t *typer) node(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	if a, ok := n.(*plan.SubqueryAlias); ok {
-		q, done := t.queries[a.Child]
-		if !done {
-			var err error
-			if q, _, err = t.node(a.Child); err != nil {
-				return n, transform.SameTree, err
-			}
-			t.queries[a.Child] = q
+func (t *typer) derived(a *plan.SubqueryAlias, ids []sql.ColumnId) {
+	for i, c := range a.Schema(t.ctx) {
+		if i < len(ids) {
+			t.note(ids[i], c.Type)
 		}
-		out, same := a, transform.SameTree
-		if q != a.Child {
-			out, same = a.WithChild(q), transform.NewTree
-		}
-		i, schema := 0, out.Schema(t.ctx)
-		a.Columns().ForEach(func(id sql.ColumnId) {
-			if i < len(schema) {
-				t.note(id, schema[i].Type)
-			}
-			i++
-		})
-		return out, same, nil
 	}
-	below := t.children
+}
+
+func (t *typer) defined(id sql.ColumnId, e sql.Expression) { t.note(id, e.Type(t.ctx)) }
+
+func (t *typer) listed(_ sql.Node, list []sql.Expression, same transform.TreeIdentity) ([]sql.Expression, transform.TreeIdentity, error) {
+	return list, same, nil
+}
+
+func (t *typer) over(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	if u, ok := n.(*plan.SetOp); ok {
-		below = func(sql.Node) (sql.Node, transform.TreeIdentity, error) { return t.united(u) }
+		return t.united(u)
 	}
-	n, same, err := below(n)
-	if err != nil {
-		return n, same, err
-	}
-	if s, ok := n.(*plan.Sort); ok && t.wrap {
+	n, same, err := t.children(n)
+	if s, ok := n.(*plan.Sort); ok && t.wrap && err == nil {
 		n = t.orderOfDistinct(s)
 		same = same && transform.TreeIdentity(n == s)
 	}
-	x, ok := n.(sql.Expressioner)
-	if !ok {
-		return n, same, nil
-	}
-	out, identity, err := t.list(x.Expressions())
-	if err != nil {
-		return n, same, err
-	}
-	if identity == transform.NewTree {
-		same = identity
-		if n, err = x.WithExpressions(t.ctx, out...); err != nil {
-			return n, same, err
-		}
-	}
-	for _, e := range out {
-		switch e := e.(type) {
-		case *expression.GetField:
-		case sql.IdExpression:
-			if e.Id() != 0 {
-				t.note(e.Id(), e.Type(t.ctx))
-			}
-		}
-	}
-	return n, same, nil
-}
-
-// columnAs is a column with another type.
-func (t *typer) columnAs(f *expression.GetField, typ sql.Type) sql.Expression {
-	g := expression.NewGetFieldWithTable(f.Index(), int(f.TableId()), typ, f.Database(), f.Table(), f.Name(), f.IsNullable(t.ctx))
-	return g.WithId(f.Id()).(sql.Expression)
+	return n, same, err
 }
 
 // orderOfDistinct makes a position in ORDER BY the column that DISTINCT has of it. The binder takes
@@ -156,75 +115,32 @@ func (t *typer) orderOfDistinct(s *plan.Sort) *plan.Sort {
 	return plan.NewSort(order, s.Child)
 }
 
-// children is a node over what node makes of those that it has.
-func (t *typer) children(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	same := transform.SameTree
-	children := append([]sql.Node(nil), n.Children()...)
-	for i, c := range children {
-		d, identity, err := t.node(c)
-		if err != nil {
-			return n, transform.SameTree, err
+func (t *typer) column(f *expression.GetField) sql.Expression {
+	typ, ok := t.unions[f.Id()]
+	if !ok {
+		typ, ok = t.columns[f.Id()]
+	}
+	if t.read != nil && !ok {
+		t.read[f.Id()] = f.Type(t.ctx)
+	}
+	if was := f.Type(t.ctx); ok && types.IsTextOnly(typ) && types.IsTextOnly(was) { // keeps its collation
+		if by, err := typ.(sql.TypeWithCollation).WithNewCollation(was.(sql.TypeWithCollation).Collation()); err == nil {
+			typ = by
 		}
-		children[i], same = d, same && identity
 	}
-	if same {
-		return n, same, nil
+	if !ok || f.Id() == 0 || typ.Equals(f.Type(t.ctx)) {
+		return f
 	}
-	n, err := n.WithChildren(t.ctx, children...)
-	return n, same, err
+	return fieldAs(t.ctx, f, typ, f.TableId())
 }
 
-func (t *typer) list(exprs []sql.Expression) ([]sql.Expression, transform.TreeIdentity, error) {
-	same := transform.SameTree
-	out := append([]sql.Expression(nil), exprs...)
-	for i, e := range exprs {
-		x, identity, err := t.expr(e)
-		if err != nil {
-			return exprs, transform.SameTree, err
-		}
-		out[i], same = x, same && identity
-	}
-	return out, same, nil
-}
-
-func (t *typer) expr(e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	switch e := e.(type) {
-	case nil, *sql.ColumnDefaultValue, *expression.Literal:
-		return e, transform.SameTree, nil
-	case *expression.GetField:
-		typ, ok := t.unions[e.Id()]
-		if !ok {
-			typ, ok = t.columns[e.Id()]
-		}
-		if t.read != nil && !ok {
-			t.read[e.Id()] = e.Type(t.ctx)
-		}
-		if was := e.Type(t.ctx); ok && types.IsTextOnly(typ) && types.IsTextOnly(was) { // keeps its collation
-			if by, err := typ.(sql.TypeWithCollation).WithNewCollation(was.(sql.TypeWithCollation).Collation()); err == nil {
-				typ = by
-			}
-		}
-		if !ok || e.Id() == 0 || typ.Equals(e.Type(t.ctx)) {
-			return e, transform.SameTree, nil
-		}
-		return t.columnAs(e, typ), transform.NewTree, nil
-	case *plan.Subquery:
-		q, same, err := t.node(e.Query)
-		if err != nil || same {
-			return e, transform.SameTree, err
-		}
-		return e.WithQuery(q), transform.NewTree, nil
+func (t *typer) rewritten(e sql.Expression, children []sql.Expression, same transform.TreeIdentity) (out sql.Expression, _ transform.TreeIdentity, err error) {
+	switch e.(type) {
 	case *typed, *retyped:
-		children, same, err := t.list(e.Children())
-		if err != nil || same {
-			return e, transform.SameTree, err
+		if !same {
+			e, err = e.WithChildren(t.ctx, children...)
 		}
-		x, err := e.WithChildren(t.ctx, children...)
-		return x, transform.NewTree, err
-	}
-	children, same, err := t.list(e.Children())
-	if err != nil {
-		return e, transform.SameTree, err
+		return e, same, err
 	}
 	if reads, compares := readsExactly(t.ctx, e); reads && unrounded(children) || compares && t.wrap && t.read != nil && years(t.ctx, children) {
 		same = transform.NewTree

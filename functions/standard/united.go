@@ -117,7 +117,7 @@ func (t *typer) unite(parts []*plan.Project, i int) (changed bool) {
 		case *expression.Alias:
 			columns[k], names[k] = e.Child, e.Name()
 		case *expression.GetField: // whose type the binder does not know, and we do by its id only
-			columns[k], names[k] = t.columnAs(e, computed(p, i).Type(t.ctx)), e.Name()
+			columns[k], names[k] = fieldAs(t.ctx, e, computed(p, i).Type(t.ctx), e.TableId()), e.Name()
 		}
 		to = t.merge(to, t.columnOf(columns[k], computed(p, i)))
 	}
@@ -259,7 +259,7 @@ func (t *typer) unroundedBelow(p *plan.Project, i int, e sql.Expression, to comm
 		list[i] = expression.NewAlias(t.ctx, a.Name(), x).WithId(a.Id()).(sql.Expression)
 		t.note(a.Id(), x.Type(t.ctx))
 	}
-	return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), t.columnAs(f, x.Type(t.ctx))
+	return plan.NewProject(t.ctx, p.Projections, plan.NewProject(t.ctx, list, below.Child)), fieldAs(t.ctx, f, x.Type(t.ctx), f.TableId())
 }
 
 // merged returns a column of a part of a UNION without the cast that the binder may have put around
