@@ -262,3 +262,32 @@ func compared(t *testing.T, root, ann *client, statements []string, share float6
 		}
 	}
 }
+
+// TestUsesOfCommonTables: uses of a common table expression with and without an alias are tables of
+// their own, whoever joins them.
+func TestUsesOfCommonTables(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (id INT PRIMARY KEY)", "CALL dp_public('c.t')", "INSERT INTO t VALUES (1), (2)")
+	for _, q := range []string{"SELECT 1 AS id UNION SELECT 2", "SELECT id FROM t", "SELECT id + JSON_LENGTH('[]') AS id FROM t"} {
+		for rest, want := range map[string]string{
+			"p.id, q.id FROM q p JOIN q ON q.id = p.id":                                   "1,1;2,2",
+			"p.id, q.id FROM q p JOIN q ON p.id = q.id WHERE q.id > 1":                    "2,2",
+			"p.id, q.id FROM q JOIN q p ON q.id = p.id WHERE q.id > 1":                    "2,2",
+			"p.id, q.id FROM q p JOIN q ON JSON_LENGTH('[1]') = p.id":                     "1,1;1,2",
+			"p.id, q.id FROM q p, q WHERE q.id > 1":                                       "1,2;2,2",
+			"p.id, q.id FROM q p LEFT JOIN q ON q.id = p.id + 1":                          "1,2;2,NULL",
+			"p.*, q.* FROM q p JOIN q ON q.id = p.id AND p.id > 0":                        "1,1;2,2",
+			"p.id, r.id, q.id FROM q p JOIN q r JOIN q ON q.id = p.id AND r.id = p.id":    "1,1,1;2,2,2",
+			"p.id, (SELECT MAX(q.id) FROM q WHERE q.id <= p.id), q.id FROM q p, q":        "1,1,1;1,1,2;2,2,1;2,2,2",
+			"p.id, q.id FROM q p, q WHERE EXISTS (SELECT 1 FROM t WHERE t.id = q.id + 1)": "1,1;2,1",
+		} {
+			q := "WITH q AS (" + q + ") SELECT " + rest + " ORDER BY 1, 2"
+			if strings.HasPrefix(rest, "p.id, (") {
+				q += ", 3"
+			}
+			if got := rowsText(root.query(q)); got != want {
+				t.Errorf("%s: %s, want %s", q, got, want)
+			}
+		}
+	}
+}

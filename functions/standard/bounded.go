@@ -170,9 +170,18 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 	}
 	docs, _, _, _ := documentsIn(ctx, whole)
 	parsed(ctx, slots, docs)
+	by := prepared(whole)
+	for i, a := range slots {
+		if t := a.Type(ctx); by != nil && (types.IsJSON(t) || types.IsDecimal(t)) {
+			slots[i] = newCall(ctx, by, []sql.Expression{a})
+		}
+	}
 	call, err := f.of.NewInstance(ctx, slots)
 	if err != nil {
 		return nil, err
+	}
+	if by == carried {
+		call = restored(ctx, call)
 	}
 	return &boundedCall{Expression: whole, f: f, args: args, call: call}, nil
 }

@@ -1,9 +1,12 @@
 package standard
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,15 +19,15 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
-
-	"scrim/internal/refuse"
 )
 
 func init() {
 	define(function{name: "json_merge_patch", min: 2, max: 1024, typ: types.JSON, nulls: true, eval: mergePatch,
 		doc: "merges JSON documents, replacing values of duplicate keys."},
 		function{name: "json_contains", min: 2, max: 3, typ: types.Boolean, eval: contains,
-			doc: "says whether a JSON document contains another."})
+			doc: "says whether a JSON document contains another."},
+		function{name: "json_overlaps", min: 2, max: 2, typ: types.Boolean, eval: overlaps,
+			doc: "says whether two JSON documents have an element or a member in common."})
 }
 
 // document is a JSON document, or one in a text, as a value of Go; nil is the null of JSON.
@@ -43,13 +46,14 @@ func document(ctx *sql.Context, v any, name string, nth int) (any, error) {
 	return nil, sql.ErrInvalidJSONArgument.New(nth, name)
 }
 
-// longNumber is in each text with a number that float64 may not hold.
-var longNumber = regexp.MustCompile(`[0-9]{16}`)
+// exactNumber is in each text with a number that float64 may not hold, or shows without its point.
+var exactNumber = regexp.MustCompile(`[0-9]{16}|[0-9][.eE]`)
 
 // ParseJSON is a document in a text as a value of Go. A whole number has all of its digits, where
-// 64 bits have them; others are float64.
+// 64 bits have them, and one with a point or an exponent is a DECIMAL that shows its point, where
+// MySQL writes it in plain digits. Others are float64.
 func ParseJSON(text string) (v any, err error) {
-	if err = json.Unmarshal([]byte(text), &v); err != nil || !longNumber.MatchString(text) {
+	if err = json.Unmarshal([]byte(text), &v); err != nil || !exactNumber.MatchString(text) {
 		return v, err
 	}
 	d := json.NewDecoder(strings.NewReader(text))
@@ -69,6 +73,9 @@ func exactNumbers(v any) any {
 			return n
 		}
 		x, _ := v.Float64()
+		if x == math.Trunc(x) && math.Abs(x) < 1e15 && strings.ContainsAny(v.String(), ".eE") {
+			return &apd.Decimal{Negative: math.Signbit(x), Coeff: *apd.NewBigInt(int64(math.Abs(x)) * 10), Exponent: -1}
+		}
 		return x
 	case []any:
 		for i := range v {
@@ -201,6 +208,18 @@ func intoSelf(d any, path string) (string, error) {
 	return out + rest, nil
 }
 
+// prepared is what documents pass before a function of go-mysql-server that copies or encodes them;
+// nil of other functions.
+func prepared(e sql.Expression) *function {
+	switch e.(type) {
+	case *gms.JSONSet, gms.JSONInsert, gms.JSONReplace, gms.JSONRemove, gms.JSONArrayAppend, gms.JSONArrayInsert, *gms.JSONMergePreserve:
+		return carried
+	case *gms.JSONPretty:
+		return plain
+	}
+	return nil
+}
+
 // documentsIn tells of a function of go-mysql-server, or of a cast to JSON, how many of its first
 // arguments are documents, where paths begin, how far they are apart, and whether it reads at them.
 func documentsIn(ctx *sql.Context, e sql.Expression) (docs, path, step int, reads bool) {
@@ -210,15 +229,15 @@ func documentsIn(ctx *sql.Context, e sql.Expression) (docs, path, step int, read
 		if types.IsJSON(x.Type(ctx)) {
 			return 1, n, 1, false
 		}
-	case *gms.JSONMergePreserve, *gms.JSONOverlaps:
+	case *gms.JSONMergePreserve:
 		return n, n, 1, false
 	case *gms.JSONExtract:
 		return 1, 1, 1, true
 	case *gms.JSONContainsPath:
 		return 1, 2, 1, true
-	case *gms.JSONSet, *gms.JSONInsert, *gms.JSONReplace, *gms.JSONArrayAppend, *gms.JSONArrayInsert:
+	case *gms.JSONSet, gms.JSONInsert, gms.JSONReplace, gms.JSONArrayAppend, gms.JSONArrayInsert:
 		return 1, 1, 2, false
-	case *gms.JSONKeys, *gms.JsonLength, *gms.JsonValue, *gms.JSONRemove:
+	case *gms.JSONKeys, *gms.JsonLength, *gms.JsonValue, gms.JSONRemove:
 		return 1, 1, 1, false
 	case *gms.JSONSearch:
 		return 1, 4, 1, false
@@ -270,48 +289,71 @@ func documents(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return e.WithChildren(ctx, list...)
 }
 
-// copied is a document whose values go-mysql-server can copy: it has null for DECIMALs and dates.
-var copied = &function{name: "copied", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
-	j, ok := a[0].(sql.JSONWrapper)
-	if !ok {
-		return a[0], nil
-	}
-	v, err := j.ToInterface(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v, err = copyable(v)
-	return types.JSONDocument{Val: v}, err
+// carried is a document for a function of go-mysql-server that copies it, and makes null of DECIMALs:
+// they are texts in it, which begin as no text of a document does.
+var carried = &function{name: "carried", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
+	return leaves(ctx, a[0], func(v any) any {
+		switch x := v.(type) {
+		case *apd.Decimal:
+			return carriedMark + x.Text('f')
+		case time.Time:
+			return x.Format(sql.DatetimeLayoutNoTrim)
+		}
+		return v
+	})
 }}
 
-func copyable(v any) (out any, err error) {
-	switch x := v.(type) {
-	case map[string]any:
-		m := make(map[string]any, len(x))
-		for k, e := range x {
-			if m[k], err = copyable(e); err != nil {
-				return nil, err
+const carriedMark = "\xff"
+
+// plain is a document for encoding/json, which quotes DECIMALs.
+var plain = &function{name: "plain", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
+	return leaves(ctx, a[0], func(v any) any {
+		if d, ok := v.(*apd.Decimal); ok {
+			return json.Number(d.Text('f'))
+		}
+		return v
+	})
+}}
+
+// restored is what such a function returns, with its DECIMALs.
+func restored(ctx *sql.Context, e sql.Expression) sql.Expression {
+	return as(ctx, "restored", e, types.JSON, func(ctx *sql.Context, v any) (any, error) {
+		return leaves(ctx, v, func(v any) any {
+			if s, ok := v.(string); ok && strings.HasPrefix(s, carriedMark) {
+				return decimalOf(s[len(carriedMark):])
 			}
+			return v
+		})
+	})
+}
+
+// leaves is a document with what of makes of its values.
+func leaves(ctx *sql.Context, v any, of func(any) any) (any, error) {
+	if j, ok := v.(sql.JSONWrapper); ok {
+		var err error
+		if v, err = j.ToInterface(ctx); err != nil {
+			return nil, err
 		}
-		return m, nil
-	case []any:
-		list := make([]any, len(x))
-		for i, e := range x {
-			if list[i], err = copyable(e); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case *apd.Decimal:
-		f, err := x.Float64()
-		if d := decimalOf(f); err != nil || d == nil || d.Cmp(x) != 0 {
-			return nil, refuse.New(refuse.Unsupported, "A DECIMAL of more digits than a DOUBLE has is not changed within a JSON document.").With("Give it as CAST(… AS DOUBLE).")
-		}
-		return f, nil
-	case time.Time:
-		return x.Format(sql.DatetimeLayoutNoTrim), nil
 	}
-	return v, nil
+	var changed func(any) any
+	changed = func(v any) any {
+		switch x := v.(type) {
+		case map[string]any:
+			m := make(map[string]any, len(x))
+			for k, e := range x {
+				m[k] = changed(e)
+			}
+			return m
+		case []any:
+			list := make([]any, len(x))
+			for i, e := range x {
+				list[i] = changed(e)
+			}
+			return list
+		}
+		return of(v)
+	}
+	return types.JSONDocument{Val: changed(v)}, nil
 }
 
 // contains is JSON_CONTAINS.
@@ -378,20 +420,112 @@ func holds(ctx *sql.Context, in, v any) (yes bool, err error) {
 			}
 		}
 		return ok, nil
-	case string:
-		s, ok := v.(string)
-		return ok && s == in, nil
 	}
-	switch v.(type) {
-	case string, []any, map[string]any:
+	c, err := ranking(ctx, in, v)
+	return c == 0, err
+}
+
+// overlaps is JSON_OVERLAPS. What is no array is one of a single element beside an array.
+func overlaps(ctx *sql.Context, a []any) (any, error) {
+	docs := make([]any, 2)
+	for i := range docs {
+		var err error
+		if docs[i], err = document(ctx, a[i], "json_overlaps", i+1); err != nil {
+			return nil, err
+		}
+	}
+	x, object := docs[0].(map[string]any)
+	y, also := docs[1].(map[string]any)
+	if object && also {
+		for k, v := range x {
+			if w, ok := y[k]; ok {
+				if c, err := ranking(ctx, v, w); c == 0 || err != nil {
+					return c == 0, err
+				}
+			}
+		}
 		return false, nil
 	}
-	x, y := decimalOf(in), decimalOf(v)
-	_, isBool := in.(bool)
-	if _, also := v.(bool); x == nil || y == nil || isBool != also {
-		return in == nil && v == nil, nil
+	list, ok := docs[0].([]any)
+	if !ok {
+		list = docs[:1]
 	}
-	return x.Cmp(y) == 0, nil
+	other, ok := docs[1].([]any)
+	if !ok {
+		other = docs[1:]
+	}
+	for _, v := range list {
+		for _, w := range other {
+			if c, err := ranking(ctx, v, w); c == 0 || err != nil {
+				return c == 0, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// ranked is a document that is compared by all digits of its numbers.
+type ranked struct{ types.JSONDocument }
+
+var _ types.ComparableJSON = ranked{}
+
+// inRank is a document that is compared.
+func inRank(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if c, ok := e.(*call); ok && c.f.name == "ranked" {
+		return e
+	}
+	return as(ctx, "ranked", e, types.JSON, func(ctx *sql.Context, v any) (any, error) {
+		d, err := document(ctx, v, "", 1)
+		return ranked{types.JSONDocument{Val: d}}, err
+	})
+}
+
+// JsonType implements types.ComparableJSON.
+func (r ranked) JsonType(context.Context) (string, error) { return gms.TypeOfJsonValue(r.Val), nil }
+
+// Compare implements types.ComparableJSON.
+func (r ranked) Compare(ctx context.Context, other any) (_ int, err error) {
+	if d, ok := other.(sql.JSONWrapper); ok {
+		if other, err = d.ToInterface(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return ranking(ctx, r.Val, other)
+}
+
+// ranking orders two values of JSON.
+func ranking(ctx context.Context, a, b any) (order int, err error) {
+	switch x := a.(type) {
+	case []any:
+		if y, ok := b.([]any); ok {
+			for i := 0; i < min(len(x), len(y)) && order == 0 && err == nil; i++ {
+				order, err = ranking(ctx, x[i], y[i])
+			}
+			return cmp.Or(order, len(x)-len(y)), err
+		}
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			keys := slices.Sorted(maps.Keys(x))
+			order = cmp.Or(len(x)-len(y), slices.Compare(keys, slices.Sorted(maps.Keys(y))))
+			for i := 0; i < len(keys) && order == 0 && err == nil; i++ {
+				order, err = ranking(ctx, x[keys[i]], y[keys[i]])
+			}
+			return order, err
+		}
+	}
+	if x, y := numberIn(a), numberIn(b); x != nil && y != nil {
+		return x.Cmp(y), nil
+	}
+	return types.CompareJSON(ctx, a, b)
+}
+
+// numberIn is a number of a document; nil of other values.
+func numberIn(v any) *apd.Decimal {
+	switch v.(type) {
+	case bool, string:
+		return nil
+	}
+	return decimalOf(v)
 }
 
 // pathOf is a path for a document.

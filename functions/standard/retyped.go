@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
+	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 )
 
@@ -137,6 +138,7 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) { return with.Eval(ctx, row) }}, err
 	case *json.JSONType:
 		kind, known := "", false
+		parsedOnly := !transform.InspectExpr(ctx, e, func(ctx *sql.Context, c sql.Expression) bool { return c != e && types.IsDecimal(c.Type(ctx)) })
 		if c, ok := e.Children()[0].(*call); ok {
 			kind, known = strings.CutSuffix(c.f.name, inDocument)
 		}
@@ -144,6 +146,9 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			v, err := e.Eval(ctx, row)
 			if known && err == nil && v != "NULL" {
 				return kind, nil
+			}
+			if v == "DECIMAL" && parsedOnly { // in which a number with a point is a DOUBLE
+				return "DOUBLE", err
 			}
 			if v == "NULL" && err == nil { // that of JSON, or no document
 				if d, err := e.Children()[0].Eval(ctx, row); d == nil || err != nil {

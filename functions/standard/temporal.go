@@ -332,10 +332,21 @@ func dateText(ctx *sql.Context, e sql.Expression) sql.Expression {
 }
 
 // truthless reports whether MySQL reads values of a type as numbers where they are conditions.
-func truthless(t sql.Type) bool { return types.IsTextOnly(t) || temporal(t) }
+func truthless(t sql.Type) bool { return types.IsTextOnly(t) || temporal(t) || types.IsJSON(t) }
 
-// inTruth is such a condition as a number, which is not 0 where it is true.
+// inTruth is such a condition as a number, which is not 0 where it is true. MySQL compares documents
+// with 0.
 func inTruth(ctx *sql.Context, e sql.Expression) sql.Expression {
+	if types.IsJSON(e.Type(ctx)) {
+		return as(ctx, "truth", e, types.Boolean, func(ctx *sql.Context, v any) (any, error) {
+			d, err := document(ctx, v, "", 1)
+			if err != nil {
+				return nil, err
+			}
+			order, err := ranking(ctx, d, int64(0))
+			return order != 0, err
+		})
+	}
 	if temporal(e.Type(ctx)) {
 		e = inDigits(ctx, e)
 	}
@@ -367,13 +378,8 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	inexact := func(t sql.Type) bool { return types.IsDecimal(t) || types.IsFloat(t) }
 	switch e := e.(type) {
 	case *boundedCall:
-		switch c, ok := list[0].(*call); e.FunctionName() {
-		case "hex":
+		if e.FunctionName() == "hex" {
 			each(0, inexact, hexNumber)
-		case "json_set", "json_insert", "json_replace", "json_remove", "json_array_append", "json_array_insert":
-			if types.IsJSON(list[0].Type(ctx)) && (!ok || c.f != copied) {
-				list[0], changed = newCall(ctx, copied, []sql.Expression{list[0]}), true
-			}
 		}
 	case *gms.If, *expression.Case:
 		c, ok := e.(*expression.Case)
@@ -388,6 +394,8 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		name, from = e.Name, len(list)-len(e.Args())
 	case sql.Aggregation:
 		name = strings.ToLower(e.(sql.FunctionExpression).FunctionName())
+	case *gms.Round, *gms.Truncate, *gms.Sign:
+		each(0, types.IsJSON, inDouble)
 	case *expression.Arithmetic, *expression.Div, *expression.UnaryMinus:
 		if !slices.ContainsFunc(list, isInterval) {
 			each(0, isTextual, inDouble)
@@ -399,6 +407,8 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		}
 		wordy := func(t sql.Type) bool { return isBytes(t) || member(t) }
 		switch {
+		case is(types.IsJSON):
+			each(0, types.IsJSON, inRank)
 		case is(member) && !is(types.IsNumber) && !is(temporal):
 			each(0, member, inWords)
 			if is(isBytes) {
