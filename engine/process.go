@@ -59,6 +59,7 @@ func prepareProcess() {
 		sql.SystemVariables.AddSystemVariables([]sql.SystemVariable{gate.SecureFilePriv()})
 		if err := sql.SystemVariables.AssignValues(map[string]any{
 			"local_infile":    int8(1),
+			"sql_mode":        "ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES", // MySQL 8's
 			"version":         version.Number,
 			"version_comment": version.Comment,
 		}); err != nil {

@@ -291,3 +291,19 @@ func TestUsesOfCommonTables(t *testing.T) {
 		}
 	}
 }
+
+// TestJoinsOfTwoKeys: keys of several equations are hashed by their values, whatever their types.
+func TestJoinsOfTwoKeys(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (i INT, d1 DECIMAL(3,1), d4 DECIMAL(8,4), f DOUBLE, s VARCHAR(9))", "CALL dp_public('c.t')",
+		"INSERT INTO t VALUES (1, 1, 1, 1, '1'), (20, 20, 20, 20, '20.0')")
+	for _, pair := range []string{"p.d1 = q.d4", "p.d4 = q.d1", "p.d1 = q.i", "p.i = q.d4", "p.f = q.d1", "p.d1 = q.s", "p.d1 * 5 = q.d4 * 5.00", "p.i / 2 = q.d4 * 0.5",
+		"CAST(p.i AS JSON) = q.d4", "p.d1 = CAST(q.f AS JSON)", "(0, p.d1) = (p.i - q.i, q.d4)"} {
+		for _, join := range []string{"JOIN", "LEFT JOIN"} {
+			q := "SELECT p.i, q.i FROM t p " + join + " t q ON " + pair + " AND JSON_LENGTH('1') = q.d4 / q.i ORDER BY p.i"
+			if got, want := rowsText(root.query(q)), "1,1;20,20"; got != want {
+				t.Errorf("%s: %s, want %s", q, got, want)
+			}
+		}
+	}
+}

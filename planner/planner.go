@@ -89,7 +89,7 @@ func (p *Planner) Build(b *analyzer.Builder) *analyzer.Analyzer {
 	})
 	b.AddPreAnalyzeRule(rewriteID, p.rewrite)
 	b.AddPreAnalyzeRule(typesID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
-		return standard.Types(ctx, n)
+		return standard.Types(ctx, n, parse.FailsByZero(ctx))
 	})
 	b.AddPreAnalyzeRule(unionsID, func(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *gmsplan.Scope, _ analyzer.RuleSelector, _ *sql.QueryFlags) (sql.Node, transform.TreeIdentity, error) {
 		if survey.SchemaOnly(ctx, n) {

@@ -68,11 +68,16 @@ func (c *collator) listed(n sql.Node, list []sql.Expression, same transform.Tree
 	return list, same, nil
 }
 
-// selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected.
+// selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected, and the
+// types of its numbers.
 func (c *collator) selected(n *plan.CreateTable) (sql.Node, transform.TreeIdentity, error) {
 	q, _, err := c.node(n.Select())
 	schema, columns, changed := n.PkSchema().Schema.Copy(), Collations(c.ctx, q), false
+	as, _, failed := Types(c.ctx, q, false)
 	for i, column := range schema {
+		if failed == nil && len(columns) == len(schema) && types.IsDecimal(column.Type) {
+			column.Type, changed = as.Schema(c.ctx)[i].Type, true
+		}
 		if t, ok := column.Type.(sql.TypeWithCollation); ok && types.IsTextOnly(column.Type) && len(columns) == len(schema) && t.Collation() != columns[i] {
 			if by, err := t.WithNewCollation(columns[i]); err == nil {
 				column.Type, changed = by, true

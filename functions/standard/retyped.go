@@ -21,14 +21,26 @@ type retyped struct {
 	shadow
 	typ sql.Type
 	// eval is the value, of the type.
-	eval func(ctx *sql.Context, row sql.Row) (any, error)
+	eval   func(ctx *sql.Context, row sql.Row) (any, error)
+	strict bool // a division by zero is an error
 }
 
 // Type implements sql.Expression.
 func (r *retyped) Type(*sql.Context) sql.Type { return r.typ }
 
 // Eval implements sql.Expression.
-func (r *retyped) Eval(ctx *sql.Context, row sql.Row) (any, error) { return r.eval(ctx, row) }
+func (r *retyped) Eval(ctx *sql.Context, row sql.Row) (any, error) {
+	v, err := r.eval(ctx, row)
+	for i := 0; v == nil && err == nil && r.strict; i++ {
+		if i == len(r.Children()) {
+			return nil, errByZero
+		}
+		if x, err := r.Children()[i].Eval(ctx, row); x == nil || err != nil {
+			return nil, err
+		}
+	}
+	return v, err
+}
 
 // WithChildren implements sql.Expression.
 func (r *retyped) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
@@ -36,7 +48,13 @@ func (r *retyped) WithChildren(ctx *sql.Context, children ...sql.Expression) (sq
 	if err != nil {
 		return nil, err
 	}
-	if x, err := retypedOf(ctx, e); x != nil || err != nil {
+	x, err := retypedOf(ctx, e)
+	if n, ok := x.(*retyped); ok {
+		n.strict = r.strict
+	} else if x == nil && r.strict {
+		x = &retyped{shadow: shadow{e}, typ: e.Type(ctx), eval: e.Eval, strict: true}
+	}
+	if x != nil || err != nil {
 		return x, err
 	}
 	return e, nil

@@ -409,6 +409,10 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		switch {
 		case is(types.IsJSON):
 			each(0, types.IsJSON, inRank)
+			if q, ok := e.(expression.Equality); ok && q.RepresentsEquality() { // a join must not hash documents
+				x, err := withOperands(ctx, e, list)
+				return as(ctx, "equal", x, types.Boolean, func(_ *sql.Context, v any) (any, error) { return v, nil }), err
+			}
 		case is(member) && !is(types.IsNumber) && !is(temporal):
 			each(0, member, inWords)
 			if is(isBytes) {
@@ -420,8 +424,11 @@ func asTexts(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			each(0, func(t sql.Type) bool { return wordy(t) || types.IsDecimal(t) }, inDouble)
 		case !is(temporal) && is(types.IsDecimal): // go-mysql-server compares by the digits of one of them
 			widest := types.MustCreateDecimalType(maxDigits, maxScale)
-			each(0, func(t sql.Type) bool { return types.IsDecimal(t) && !t.Equals(widest) }, func(ctx *sql.Context, e sql.Expression) sql.Expression {
-				return as(ctx, "number", e, widest, func(_ *sql.Context, v any) (any, error) { return v, nil })
+			each(0, types.IsDecimal, func(ctx *sql.Context, e sql.Expression) sql.Expression {
+				if c, ok := e.(*call); ok && c.f.name == "reduced" {
+					return e
+				}
+				return as(ctx, "reduced", e, widest, func(_ *sql.Context, v any) (any, error) { return reduced(v), nil })
 			})
 		}
 	}

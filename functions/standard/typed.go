@@ -122,6 +122,7 @@ type typed struct {
 	eval func(ctx *sql.Context, operands []any) (any, error)
 	// compared is set of an operand of a comparison, which is not rounded.
 	compared bool
+	strict   bool // a division by zero is an error
 }
 
 // Type implements sql.Expression.
@@ -134,12 +135,32 @@ func (t *typed) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.
 		return nil, err
 	}
 	if x := typedOf(ctx, e); x != nil {
+		x.strict = t.strict
 		if list := []sql.Expression{x}; t.compared && unrounded(list) {
 			return list[0], nil
 		}
 		return x, nil
 	}
 	return e, nil
+}
+
+// errByZero is the error of a division by zero in strict mode.
+var errByZero = mysql.NewSQLError(1365, "22012", "Division by 0")
+
+// divides reports whether an expression is a quotient or a remainder.
+func divides(e sql.Expression) bool {
+	switch e.(type) {
+	case *expression.Div, *expression.IntDiv, *expression.Mod:
+		return true
+	}
+	return false
+}
+
+// FailsByZero reports whether an expression is a quotient or a remainder by which zero is an error.
+func FailsByZero(e sql.Expression) bool {
+	t, ok := e.(*typed)
+	r, also := e.(*retyped)
+	return ok && t.strict || also && r.strict
 }
 
 // shadow is an expression under another one's names.
@@ -173,6 +194,17 @@ func (t *typed) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	return v, err
 }
 
+// reduced is a DECIMAL without zeros at its end, of which joins hash the text; other values as they
+// are.
+func reduced(v any) any {
+	d, ok := v.(*apd.Decimal)
+	if !ok {
+		return v
+	}
+	out, _ := new(apd.Decimal).Reduce(d)
+	return out
+}
+
 // unrounded is the value of which operators and ROUND compute: a quotient has more digits than its
 // type shows.
 func (t *typed) unrounded(ctx *sql.Context, row sql.Row) (any, error) {
@@ -200,6 +232,9 @@ func (t *typed) unrounded(ctx *sql.Context, row sql.Row) (any, error) {
 		}
 	}
 	v, err := t.eval(ctx, operands)
+	if err == nil && v == nil && t.strict {
+		err = errByZero
+	}
 	if err != nil || v == nil {
 		return nil, err
 	}

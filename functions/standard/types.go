@@ -13,20 +13,21 @@ import (
 
 // Types gives the expressions of a bound tree the types of exact numbers that MySQL gives them, and
 // columns those of the expressions that they are. Where go-mysql-server has another type, or other
-// values, an expression of ours stands in the place of its own, which Untyped returns.
-func Types(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
-	return typesOf(ctx, n, true)
+// values, an expression of ours stands in the place of its own, which Untyped returns. Where strict is
+// set, a division by zero is an error.
+func Types(ctx *sql.Context, n sql.Node, strict bool) (sql.Node, transform.TreeIdentity, error) {
+	return typesOf(ctx, n, true, strict)
 }
 
 // ColumnTypes gives columns the types that Types does, and leaves other expressions as they are.
 func ColumnTypes(ctx *sql.Context, n sql.Node) (sql.Node, error) {
-	n, _, err := typesOf(ctx, n, false)
+	n, _, err := typesOf(ctx, n, false, false)
 	return n, err
 }
 
 // typesOf goes over a tree, and once more where the binder reads an alias below its definition.
-func typesOf(ctx *sql.Context, n sql.Node, wrap bool) (sql.Node, transform.TreeIdentity, error) {
-	t := &typer{wrap: wrap, columns: map[sql.ColumnId]sql.Type{}}
+func typesOf(ctx *sql.Context, n sql.Node, wrap, strict bool) (sql.Node, transform.TreeIdentity, error) {
+	t := &typer{wrap: wrap, strict: strict, columns: map[sql.ColumnId]sql.Type{}}
 	all := transform.SameTree
 	for range 2 {
 		t.walker, t.read, t.unions, t.late = newWalker(ctx, t), map[sql.ColumnId]sql.Type{}, map[sql.ColumnId]sql.Type{}, false
@@ -59,6 +60,7 @@ func TypeOf(ctx *sql.Context, e sql.Expression) sql.Type { return Typed(ctx, e).
 type typer struct {
 	walker
 	wrap    bool
+	strict  bool                      // a division by zero is an error
 	columns map[sql.ColumnId]sql.Type // of derived columns
 	unions  map[sql.ColumnId]sql.Type // of columns of a UNION, which has the ids of its left side
 	read    map[sql.ColumnId]sql.Type // of columns as they were read
@@ -168,9 +170,18 @@ func (t *typer) rewritten(e sql.Expression, children []sql.Expression, same tran
 		}
 	}
 	if x := typedOf(t.ctx, e); x != nil && t.wrap {
+		x.strict = t.strict && divides(e)
 		return x, transform.NewTree, nil
 	}
-	if x, err := retypedOf(t.ctx, e); x != nil && t.wrap || err != nil {
+	x, err := retypedOf(t.ctx, e)
+	if t.strict && divides(e) && err == nil {
+		r, ok := x.(*retyped)
+		if !ok {
+			r = &retyped{shadow: shadow{e}, typ: e.Type(t.ctx), eval: e.Eval}
+		}
+		x, r.strict = r, true
+	}
+	if x != nil && t.wrap || err != nil {
 		return x, transform.NewTree, err
 	}
 	return e, same, nil

@@ -152,6 +152,9 @@ func (l *lowerer) nested(e sql.Expression, node func(sql.Expression) (Expr, erro
 }
 
 func (l *lowerer) node(e sql.Expression) (Expr, error) {
+	if standard.FailsByZero(e) {
+		return Expr{}, refuse.New(refuse.Expression, "A division by zero is an error in a statement that writes rows.")
+	}
 	e, err := standard.Collated(l.ctx, standard.Untyped(e))
 	if err != nil {
 		return Expr{}, err

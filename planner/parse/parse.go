@@ -113,6 +113,26 @@ func Statement(ctx *sql.Context) (ast.Statement, bool) {
 	return s.tree, true
 }
 
+// FailsByZero reports whether a division by zero is an error in the statement that runs: it writes
+// rows, without IGNORE, in a strict sql_mode with ERROR_FOR_DIVISION_BY_ZERO.
+func FailsByZero(ctx *sql.Context) bool {
+	if mode := sql.LoadSqlMode(ctx); !mode.Strict() || !mode.ModeEnabled(sql.ErrorForDivisionByZero) {
+		return false
+	}
+	s, _ := Statement(ctx)
+	switch s := s.(type) {
+	case *ast.Insert:
+		return s.Ignore == ""
+	case *ast.Update:
+		return s.Ignore == ""
+	case *ast.Delete:
+		return true
+	case *ast.DDL:
+		return s.OptSelect != nil
+	}
+	return false
+}
+
 // mostBuckets bounds the buckets of one DP_BUCKET: each is a branch of a CASE.
 const mostBuckets = 200
 

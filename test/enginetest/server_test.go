@@ -37,6 +37,10 @@ func start(t *testing.T) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mode := map[string]any{"sql_mode": "NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES"} // go-mysql-server's
+	if err := gms.SystemVariables.AssignValues(mode); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ctx) }()

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/functions/standard"
+	"scrim/planner/parse"
 )
 
 // Identifiers of the rules, outside the range that go-mysql-server uses.
@@ -111,7 +112,7 @@ func replaceStatements(ctx *sql.Context, _ *analyzer.Analyzer, n sql.Node, _ *pl
 			if isFound(ctx, n) {
 				return nil, transform.SameTree, unsupported("Send it as a statement of its own.", "UPDATE or DELETE of several tables, or with a subquery, is not supported here.")
 			}
-			if n, _, err = standard.Types(ctx, n); err != nil {
+			if n, _, err = standard.Types(ctx, n, parse.FailsByZero(ctx)); err != nil {
 				return nil, transform.SameTree, err
 			}
 		}
