@@ -85,8 +85,8 @@ func TestUncompress(t *testing.T) {
 	}
 }
 
-// TestDivisionByZero: a statement that writes rows fails where it divides by zero, in sql_mode's
-// default, whoever evaluates it, and leaves them as they are. Under IGNORE, and elsewhere, it is NULL.
+// TestDivisionByZero: a statement that writes rows fails where it divides by zero, in the default
+// sql_mode, and leaves them as they are. Under IGNORE, and elsewhere, it is NULL.
 func TestDivisionByZero(t *testing.T) {
 	root := start(t, "").root()
 	root.exec("CREATE DATABASE c", "USE c", "CREATE TABLE t (a INT, b DECIMAL(10,2), x DOUBLE, s VARCHAR(9))", "CALL dp_public('c.t')",

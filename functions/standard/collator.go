@@ -68,8 +68,8 @@ func (c *collator) listed(n sql.Node, list []sql.Expression, same transform.Tree
 	return list, same, nil
 }
 
-// selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected, and the
-// types of its numbers.
+// selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected, and
+// the types of its DECIMALs.
 func (c *collator) selected(n *plan.CreateTable) (sql.Node, transform.TreeIdentity, error) {
 	q, _, err := c.node(n.Select())
 	schema, columns, changed := n.PkSchema().Schema.Copy(), Collations(c.ctx, q), false

@@ -289,8 +289,8 @@ func documents(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 	return e.WithChildren(ctx, list...)
 }
 
-// carried is a document for a function of go-mysql-server that copies it, and makes null of DECIMALs:
-// they are texts in it, which begin as no text of a document does.
+// carried is a document for a function of go-mysql-server that copies it, and makes null of
+// DECIMALs: they are texts in it, which begin as no text of a document does.
 var carried = &function{name: "carried", min: 1, max: 1, typ: types.JSON, unseen: true, eval: func(ctx *sql.Context, a []any) (any, error) {
 	return leaves(ctx, a[0], func(v any) any {
 		switch x := v.(type) {
@@ -356,14 +356,19 @@ func leaves(ctx *sql.Context, v any, of func(any) any) (any, error) {
 	return types.JSONDocument{Val: changed(v)}, nil
 }
 
+// two are the first arguments as documents.
+func two(ctx *sql.Context, a []any, name string) (docs [2]any, err error) {
+	for i := 0; i < len(docs) && err == nil; i++ {
+		docs[i], err = document(ctx, a[i], name, i+1)
+	}
+	return docs, err
+}
+
 // contains is JSON_CONTAINS.
 func contains(ctx *sql.Context, a []any) (any, error) {
-	docs := make([]any, 2)
-	for i := range docs {
-		var err error
-		if docs[i], err = document(ctx, a[i], "json_contains", i+1); err != nil {
-			return nil, err
-		}
+	docs, err := two(ctx, a, "json_contains")
+	if err != nil {
+		return nil, err
 	}
 	if len(a) > 2 {
 		path, _ := plainText(a[2])
@@ -427,12 +432,9 @@ func holds(ctx *sql.Context, in, v any) (yes bool, err error) {
 
 // overlaps is JSON_OVERLAPS. What is no array is one of a single element beside an array.
 func overlaps(ctx *sql.Context, a []any) (any, error) {
-	docs := make([]any, 2)
-	for i := range docs {
-		var err error
-		if docs[i], err = document(ctx, a[i], "json_overlaps", i+1); err != nil {
-			return nil, err
-		}
+	docs, err := two(ctx, a, "json_overlaps")
+	if err != nil {
+		return nil, err
 	}
 	x, object := docs[0].(map[string]any)
 	y, also := docs[1].(map[string]any)

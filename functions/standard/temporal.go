@@ -334,7 +334,7 @@ func dateText(ctx *sql.Context, e sql.Expression) sql.Expression {
 // truthless reports whether MySQL reads values of a type as numbers where they are conditions.
 func truthless(t sql.Type) bool { return types.IsTextOnly(t) || temporal(t) || types.IsJSON(t) }
 
-// inTruth is such a condition as a number, which is not 0 where it is true. MySQL compares documents
+// inTruth is such a condition as a number, which is not 0 where it is true. Documents are compared
 // with 0.
 func inTruth(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if types.IsJSON(e.Type(ctx)) {

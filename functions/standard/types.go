@@ -13,8 +13,8 @@ import (
 
 // Types gives the expressions of a bound tree the types of exact numbers that MySQL gives them, and
 // columns those of the expressions that they are. Where go-mysql-server has another type, or other
-// values, an expression of ours stands in the place of its own, which Untyped returns. Where strict is
-// set, a division by zero is an error.
+// values, an expression of ours stands in the place of its own, which Untyped returns. Where strict
+// is set, a division by zero is an error.
 func Types(ctx *sql.Context, n sql.Node, strict bool) (sql.Node, transform.TreeIdentity, error) {
 	return typesOf(ctx, n, true, strict)
 }
