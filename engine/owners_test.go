@@ -106,6 +106,40 @@ func TestSelfJoins(t *testing.T) {
 	}
 }
 
+// TestOneOwnerIsNamed: a join of two tables of one entity by an id is of rows of two persons, and
+// plan, price, answer and refusal name the equality or the link that makes them one's.
+func TestOneOwnerIsNamed(t *testing.T) {
+	i := startWith(t, "", seeded(t, "one owner", 1))
+	root, ann := raters(t, i, 60)
+	root.exec("CREATE TABLE s.visits (id INT PRIMARY KEY, person INT NOT NULL, town INT NOT NULL)", "CREATE TABLE s.bills (person INT NOT NULL, visit INT, amount INT NOT NULL)")
+	for _, table := range []string{"visits", "bills"} {
+		root.exec("CALL dp_protect('s."+table+"', 'person', 'p')", "CALL dp_set_budget('s."+table+"', '*', 100000, 0.001, 'never')")
+	}
+	root.exec("INSERT INTO s.visits VALUES (1, 1, 0), (2, 2, 1)", "INSERT INTO s.bills VALUES (1, 1, 30), (2, 2, 40)", "GRANT SELECT ON s.* TO ann")
+	const equality, link = "AND b.person = v.person in the join", "CALL dp_link('s.bills', 'visit', 's.visits', 'id')"
+	const join = " FROM bills b JOIN visits v ON v.id = b.visit"
+	ann.query("SELECT SUM(b.amount)" + join)
+	says := map[string]string{
+		"warning": fmt.Sprint(ann.query("SHOW WARNINGS")),
+		"plan":    fmt.Sprint(ann.query("EXPLAIN SELECT SUM(b.amount)" + join)),
+		"price":   fmt.Sprint(ann.query("CALL dp_price('SELECT SUM(b.amount)" + join + "')")),
+		"refusal": ann.refused(1644, "45005", "SELECT STDDEV(b.amount)"+join).Error(),
+	}
+	for what, text := range says {
+		if !strings.Contains(text, equality) || !strings.Contains(text, link) {
+			t.Errorf("the %s does not name them: %s", what, text)
+		}
+	}
+	ann.query("SELECT SUM(b.amount)" + join + " AND b.person = v.person")
+	if got := fmt.Sprint(ann.query("SHOW WARNINGS")); strings.Contains(got, "TWO_PERSONS") {
+		t.Errorf("with the equality: %s", got)
+	}
+	ann.query("SELECT COUNT(*) FROM ratings a JOIN ratings b ON a.film = b.film AND a.person < b.person")
+	if got := fmt.Sprint(ann.query("SHOW WARNINGS")); strings.Contains(got, "TWO_PERSONS") {
+		t.Errorf("of two persons on purpose: %s", got)
+	}
+}
+
 // market fills tables of customers, who order, and of suppliers, who deliver what is ordered: an
 // order line belongs to one of each.
 func market(t *testing.T, i *instance) (root, ann *client) {

@@ -45,7 +45,11 @@ func (s *statement) build(n sql.Node, at position) (result, error) {
 		rel, err := s.Scan(n, t)
 		return result{rel: rel}, err
 	case *gmsplan.TableAlias:
-		return s.build(n.Child, at)
+		out, err := s.build(n.Child, at)
+		if out.rel != nil {
+			out.rel.Alias(n.Name())
+		}
+		return out, err
 	case *gmsplan.SubqueryAlias:
 		return s.derived(n, at)
 	case *gmsplan.Filter:

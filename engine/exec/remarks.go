@@ -48,6 +48,9 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			list = append(list, remark.New(remark.BooleanKeys, "Of a TINYINT(1) column (%s) the keys are 0 and 1: rows with other values, if there are any, are in no group.", plan.KeyNames(r)).
 				With("Where there are others: %s.", declaration(r)))
 		}
+		if r.OneOwner != "" {
+			list = append(list, remark.New(remark.TwoPersons, "Each row belongs to two persons of %s, and what each of them counts for is capped.", r.Owners[0]).With("%s", r.OneOwner))
+		}
 		groups := a.shown(r)
 		for _, o := range r.Output {
 			switch {

@@ -165,6 +165,7 @@ const (
 	KeysLeftOut   Code = "KEYS_LEFT_OUT"
 	KeysTogether  Code = "KEYS_TOGETHER"
 	BooleanKeys   Code = "BOOLEAN_KEYS"
+	TwoPersons    Code = "TWO_PERSONS"
 	TooFewPersons Code = "TOO_FEW_PERSONS"
 	WideError     Code = "WIDE_ERROR"
 	OutOfRange    Code = "OUT_OF_RANGE"
@@ -222,6 +223,8 @@ var Table = []Entry{
 		"Have a DBA declare the keys with dp_set_domain: then each is answered by itself."},
 	{BooleanKeys, Note, "", "A key is a TINYINT(1) column: its keys are 0 and 1, and rows with other values, if there are any, are in no group.",
 		"Have a DBA declare the values with dp_set_domain where there are others."},
+	{TwoPersons, Note, "", "Each row belongs to two persons, those of the tables that are joined: of each only so many rows count, and errors are large.",
+		"Where both are always one person, join on the unit column, too, or have a DBA declare the foreign key with dp_link."},
 	{TotalsApart, Note, "", "A total and the numbers that it sums up are shown as they were released, and need not agree: one of them is NULL, or they differ by more than noise explains.",
 		"Where rows have keys that are not declared, have a DBA declare them with dp_set_domain."},
 	{FromView, Note, "", "The answer is made of the cells of a DP view, for nothing: it is of the data of when the view was released.",

@@ -138,7 +138,7 @@ func (s *Binder) owned(r *rel.Relation, a *Aggregate, e sql.Aggregation) error {
 		a.Call.Owners = functions.TwoEntities
 	}
 	if !a.Call.Shares() || a.Vector != nil {
-		return rule.Deny(rule.OwnersAggregate, refuse.Aggregate, "Use COUNT(*), COUNT(x), SUM(x) or AVG(x); or join on the unit, so that a row belongs to one person.",
+		return rule.Deny(rule.OwnersAggregate, refuse.Aggregate, strings.TrimRight("Use COUNT(*), COUNT(x), SUM(x) or AVG(x); or join on the unit, so that a row belongs to one person. "+r.OneOwnerText(s.ctx), " "),
 			"%s has no private form over rows that belong to two persons, of %s.", aggregateText(e), r.PrivateNames())
 	}
 	return nil

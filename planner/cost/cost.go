@@ -331,6 +331,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		for _, o := range d.Relation.Owners() {
 			r.Owners = append(r.Owners, o.Entity)
 		}
+		r.OneOwner = d.Relation.OneOwnerText(s.ctx)
 	}
 	read := map[store.TableRef]bool{}
 	for _, t := range d.Relation.Reads {

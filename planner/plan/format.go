@@ -156,7 +156,7 @@ func (r *Release) ownersLine() string {
 	case r.Owners == nil:
 		return ""
 	case r.Owners[0] == r.Owners[1]:
-		return "rows of two persons of " + r.Owners[0] + "  each of them counts up to a cap"
+		return strings.TrimRight("rows of two persons of "+r.Owners[0]+"  each of them counts up to a cap  "+r.OneOwner, " ")
 	}
 	return "rows of a person of " + r.Owners[0] + " and one of " + r.Owners[1] + "  each of them counts up to a cap, and is charged for"
 }

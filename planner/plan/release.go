@@ -94,6 +94,8 @@ type Release struct {
 	Blocks *days.Span
 	// the entities of the two persons whom each row belongs to; nil where it is one
 	Owners []string
+	// OneOwner says what would make each row one person's; "" where nothing is known of it
+	OneOwner string
 	// every table that the scans read, public ones too: their versions decide replays
 	Reads []store.TableRef
 	// the policies of its protected tables let every analyst of them find its stored answer

@@ -74,6 +74,7 @@ type Column struct {
 	// key; "" and false of what is computed
 	table   string
 	primary bool
+	as      string // what the statement calls the table
 	// Extended marks a column of the null-extended side of an outer join: where it is not NULL its
 	// tags hold, but it is not the unit of every row.
 	Extended bool
@@ -196,6 +197,13 @@ func (r *Relation) BaseByID(id sql.ColumnId) *Base {
 		}
 	}
 	return nil
+}
+
+// Alias notes what the statement calls the one table that the relation is of.
+func (r *Relation) Alias(name string) {
+	for i := range r.Columns {
+		r.Columns[i].as = name
+	}
 }
 
 // Computed returns the relation with a base for each column that is not made of bases, as an

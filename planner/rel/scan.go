@@ -49,7 +49,7 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 		}
 		by[i] = t.StoreCollation(sc)
 		name := strings.ToLower(c.Name)
-		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: lower.Typed(s.stored(alias, sc), c.Type), table: alias, primary: isPrimary(s.ctx, t, c.Name)}
+		out := Column{ID: ids[i], Name: c.Name, Type: c.Type, Expr: lower.Typed(s.stored(alias, sc), c.Type), table: alias, primary: isPrimary(s.ctx, t, c.Name), as: n.Name()}
 		out.Expr.Nullable = sc.Nullable || !lower.Exact(sc.Type)
 		out.Required, out.Scales = !sc.Nullable, policy.Scales[name]
 		out.Opaque = out.Expr.Type.Kind == lower.Null

@@ -345,6 +345,74 @@ func (r *Relation) Owners() []Owner {
 	return out
 }
 
+// OneOwner is what would make each row of a join one person's, for the client to weigh: the equality
+// of the unit columns, and the dp_link by which one of the tables would belong to the person of the
+// other, where the join is by the other's primary key. Either is "" where there is none.
+func (r *Relation) OneOwner(ctx *sql.Context) (equality, link string) {
+	owners := r.Owners()
+	if len(owners) != 2 || owners[0].Entity != owners[1].Entity {
+		return "", ""
+	}
+	var units []string
+	var ids []sql.ColumnId
+	for _, c := range r.Columns {
+		if c.table != "" && slices.ContainsFunc(owners, func(o Owner) bool { return o.Expr.SQL == c.Expr.SQL }) {
+			units, ids = append(units, c.as+"."+c.Name), append(ids, c.ID)
+		}
+	}
+	// Who compares the persons means two.
+	if slices.ContainsFunc(r.Known, func(e sql.Expression) bool {
+		f := tree.Fields(ctx, e)
+		return len(ids) == 2 && slices.Contains(f, ids[0]) && slices.Contains(f, ids[1])
+	}) {
+		return "", ""
+	}
+	if len(units) == 2 {
+		equality = units[0] + " = " + units[1]
+	}
+	for _, k := range r.Known {
+		e, ok := k.(*expression.Equals)
+		if !ok {
+			continue
+		}
+		child, is1 := e.Left().(*expression.GetField)
+		parent, is2 := e.Right().(*expression.GetField)
+		if !is1 || !is2 {
+			continue
+		}
+		for range 2 {
+			if c := r.Find(parent); c != nil && c.primary && child.Table() != parent.Table() && r.ownUnit(child) {
+				link = fmt.Sprintf("CALL dp_link('%s.%s', '%s', '%s.%s', '%s')", child.Database(), child.Table(), child.Name(), parent.Database(), parent.Table(), parent.Name())
+			}
+			child, parent = parent, child
+		}
+	}
+	return equality, link
+}
+
+// ownUnit reports whether a column is of a protected table that names its persons itself.
+func (r *Relation) ownUnit(f *expression.GetField) bool {
+	return slices.ContainsFunc(r.Private, func(p Protected) bool {
+		return p.Name == f.Database()+"."+f.Table() && p.Policy.Unit.Column != ""
+	})
+}
+
+// OneOwnerText says the same in a sentence's words; "" where there is nothing to say.
+func (r *Relation) OneOwnerText(ctx *sql.Context) string {
+	equality, link := r.OneOwner(ctx)
+	if equality != "" {
+		equality = "AND " + equality + " in the join says so"
+	}
+	if link != "" {
+		link = "a DBA declares " + link
+	}
+	ways := slices.DeleteFunc([]string{equality, link}, func(s string) bool { return s == "" })
+	if len(ways) == 0 {
+		return ""
+	}
+	return "Where both are always one person, " + strings.Join(ways, ", or ") + "."
+}
+
 // Shared reports whether each row belongs to several persons.
 func (r *Relation) Shared() bool { return r.IsPrivate() && r.pending() }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	sqle "github.com/dolthub/go-mysql-server"
 	"github.com/dolthub/go-mysql-server/sql"
@@ -109,7 +110,9 @@ func (t *Teller) answerLines(ctx *sql.Context, st *plan.Statement) []admin.Price
 		}
 		for _, a := range r.Aggregates {
 			line := admin.PriceLine{Item: "answer", Name: a.Asked(), Fits: true, MinPersons: estimator.PersonsFor(a.Estimator)}
-			line.Error, line.Remark = t.expectedError(ctx, a)
+			if line.Error, line.Remark = t.expectedError(ctx, a); r.OneOwner != "" {
+				line.Remark = strings.TrimPrefix(line.Remark+"; each row belongs to two persons. "+r.OneOwner, "; ")
+			}
 			out = append(out, line)
 		}
 	}
