@@ -76,9 +76,9 @@ func TestCountsOfHeavyPersonsHaveNoUpperEnd(t *testing.T) {
 	}
 }
 
-// TestFewValuesAreShown: columns have few values, whose number is answered in an interval that holds
-// it, where it was NULL before. At 95 % each of the 200 intervals is off 10 times on average, and
-// more than 24 times once in 20,000 runs.
+// TestFewValuesAreShown: columns have few values, whose number is answered in an interval that
+// holds it, where it was NULL before. Of 200 intervals at 95 % 10 are off on average, and more than
+// 24 once in 20,000 runs.
 func TestFewValuesAreShown(t *testing.T) {
 	p := &estimator.Pairs{Lefts: 600, Rights: 2}
 	for i := range 600 {
