@@ -86,7 +86,9 @@ func rows(ctx *sql.Context, builder sql.NodeExecBuilder, n sql.Node) (err error)
 		var row sql.Row
 		row, err = iter.Next(ctx)
 		for i := 0; err == nil && i < min(len(row), len(schema)); i++ {
-			_, err = schema[i].Type.SQL(ctx, nil, row[i])
+			if row[i] != nil { // NULL is sent without its type
+				_, err = schema[i].Type.SQL(ctx, nil, row[i])
+			}
 		}
 	}
 	if iter != nil {

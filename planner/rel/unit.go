@@ -345,7 +345,7 @@ func (r *Relation) Owners() []Owner {
 	return out
 }
 
-// OneOwner is what would make each row of a join one person's, for the client to weigh: the equality
+// OneOwner is what would make each row of a join one person's, if it is true: the equality
 // of the unit columns, and the dp_link by which one of the tables would belong to the person of the
 // other, where the join is by the other's primary key. Either is "" where there is none.
 func (r *Relation) OneOwner(ctx *sql.Context) (equality, link string) {
