@@ -144,14 +144,9 @@ func (a asked) compare(t *testing.T, got, want [][]string, values int) {
 		return strings.Join(row[:len(row)-values], "|"), row[len(row)-values:]
 	}
 	exact, found := map[string][]string{}, 0
-	largest := make([]float64, values)
 	for _, row := range want {
 		key, numbers := split(row)
 		exact[key] = numbers
-		for c, v := range numbers {
-			y, _ := strconv.ParseFloat(v, 64)
-			largest[c] = max(largest[c], math.Abs(y))
-		}
 	}
 	for _, row := range got {
 		key, numbers := split(row)
@@ -168,7 +163,7 @@ func (a asked) compare(t *testing.T, got, want [][]string, values int) {
 			if err != nil && (a.null || !ok) {
 				continue
 			}
-			if within := max(a.within, 1e-4); err != nil || math.Abs(x-y) > within*math.Abs(y)+added*largest[c] {
+			if within := max(a.within, 1e-4); err != nil || math.Abs(x-y) > within*math.Abs(y) {
 				t.Errorf("key %s: got %s, want %g within %g of it", key, v, y, within)
 			}
 		}
@@ -177,10 +172,6 @@ func (a asked) compare(t *testing.T, got, want [][]string, values int) {
 		t.Errorf("%d of %d keys are answered, want at most %d left out", found, len(want), a.hidden)
 	}
 }
-
-// added is the part of the largest of some numbers that is added to each for a clip which may take
-// something as far as its laws tell, and takes nothing of these.
-const added = 0.002
 
 // TestTPCHOfTwoEntities asks the queries of TPC-H where customers and suppliers are protected,
 // without noise and at a large loss. Each is answered, or refused for a reason; in the place of

@@ -354,10 +354,10 @@ func gridOf(name string, x lower.Expr, b *grid.Bounds, most float64, bits int) (
 }
 
 // Rounding is the step of the grid where values of the argument are between its points, as those of
-// a quotient before it is rounded; else 0.
+// a quotient before it is rounded; else 0, as of two arguments, whose statistics have other units.
 func (a *Aggregate) Rounding() float64 {
 	exact := a.Value.Type.Kind != lower.Double && a.Grid.Scale >= a.Value.Type.Scale && a.Value.Unrounded().SQL == a.Value.SQL
-	if exact || a.Parts != nil || a.Vector != nil || a.Call.Function.Counts {
+	if exact || a.Other != nil || a.Parts != nil || a.Vector != nil || a.Call.Function.Counts {
 		return 0
 	}
 	return a.Grid.Step

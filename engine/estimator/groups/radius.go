@@ -383,7 +383,7 @@ func (s released) lost(p part, share, sigma, all float64) estimator.Cut {
 		beyond := []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 		return estimator.Cut{Up: beyond, Down: beyond}
 	}
-	cut := estimator.Cut{Added: share * along(s.groups, s.reached) * lostOf(s.losses)}
+	cut := estimator.Cut{Added: share * clipping.AddedToSum(along(s.groups, s.reached)*lostOf(s.losses), 1)}
 	one := p.Measure.count() || p.total.lo >= 0 || p.total.hi <= 0
 	size := math.Abs(share)
 	if one {

@@ -37,14 +37,24 @@ type Choice struct {
 	side         *side // where values are on one side of 0
 }
 
-// leastAdded is the least cut that is added to an answer, in standard deviations of its noise: less
-// than this makes no answer better.
-const leastAdded = 0.75
+// leastAdded is the least cut that is added to a mean or a spread, in standard deviations of its
+// noise: less than this makes none better. leastShare is the least part of a sum that is added to
+// it, however much noise there is, as totals of many sums add up what is missing: laws cannot tell
+// less from nothing.
+const leastAdded, leastShare = 0.75, 0.0025
 
-// Added is what is added to a sum for a cut that is expected, in the units of both: nothing where
-// it is little beside the sum's noise, of standard deviation sigma.
+// Added is what is added to a mean or a spread for a cut that is expected, in the units of both:
+// nothing where it is little beside the noise, of standard deviation sigma.
 func Added(cut, sigma float64) float64 {
 	if math.Abs(cut) < leastAdded*sigma {
+		return 0
+	}
+	return cut
+}
+
+// AddedToSum is what is added to a sum for a cut that is expected, in the units of both.
+func AddedToSum(cut, sum float64) float64 {
+	if math.Abs(cut) < leastShare*math.Abs(sum) {
 		return 0
 	}
 	return cut
@@ -54,6 +64,7 @@ func Added(cut, sigma float64) float64 {
 // the clip is expected to have taken from it, scaled. It is TooFew where it would say next to
 // nothing. A sum of numbers of both signs may be near 0 and still say something.
 func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float64) float64) estimator.Estimate {
+	c.Cut = AddedToSum(c.Cut, sum)
 	e := scalar.Hidden(scale(sum+c.Cut), hidden, scale(1))
 	// What is expected to be cut does not count: where noise alone opened the gate that is all.
 	small := !scalar.Stands(sum, hidden.Sigma())
