@@ -47,7 +47,7 @@ func (s *Writer) Filter(r *Relation, cond sql.Expression) (*Relation, error) {
 
 // noteCondition keeps a condition of the rows that is a function of base columns.
 func (r *Relation) noteCondition(ctx *sql.Context, cond sql.Expression) {
-	if o := r.Origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
+	if o := r.Computed().Origin(ctx, cond); o != nil && len(tree.Fields(ctx, o)) > 0 {
 		r.Known = append(slices.Clone(r.Known), o)
 	}
 }
