@@ -38,10 +38,8 @@ type helperThreads struct {
 }
 
 const (
-	// patience is how long a statement runs alone, and lessPatience one whose rows a client waits
-	// for: those over public tables, which are few and mostly larger.
-	patience     = 2 * time.Millisecond
-	lessPatience = 500 * time.Microsecond
+	// patience is how long a statement runs alone.
+	patience = 2 * time.Millisecond
 	// pause is how long a helper waits when there is nothing to do, while long statements run: they
 	// have stages that one thread does.
 	pause = 50 * time.Microsecond
@@ -55,9 +53,9 @@ func newHelperThreads(db mapping.Database) *helperThreads {
 	return &helperThreads{state: C.duckdb_create_task_state(db.Ptr)}
 }
 
-// begin is called when a statement starts to run, alone for so long, and what it returns when the
-// statement has ended and its result is gone or held: a heavy one's memory is given back then.
-func (h *helperThreads) begin(alone time.Duration) (end func()) {
+// begin is called when a statement starts to run, and what it returns when the statement has ended
+// and its result is gone or held: a heavy one's memory is given back then.
+func (h *helperThreads) begin() (end func()) {
 	began := time.Now()
 	freed := func() {
 		if time.Since(began) >= heavy {
@@ -68,7 +66,7 @@ func (h *helperThreads) begin(alone time.Duration) (end func()) {
 		return freed
 	}
 	joined := make(chan struct{})
-	timer := time.AfterFunc(alone, func() {
+	timer := time.AfterFunc(patience, func() {
 		h.join()
 		close(joined)
 	})

@@ -78,7 +78,7 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, err
 	}
 	defer mapping.DestroyPending(&p)
-	stop, end := r.interruptWith(ctx), r.helpers.begin(patience)
+	stop, end := r.interruptWith(ctx), r.helpers.begin()
 	state := mapping.ExecutePending(p, &res)
 	end()
 	stop()
