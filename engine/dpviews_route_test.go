@@ -184,7 +184,7 @@ func TestWhatFollowsFromTheCells(t *testing.T) {
 		}
 		return total
 	}
-	plain, ones := root.query("SELECT day, COUNT(*) FROM shop.orders WHERE grade = 1 GROUP BY day"), root.query("SELECT day, ROUND(SUM(n)) FROM shop.plain WHERE grade = 1 GROUP BY day")
+	plain, ones := root.query("SELECT day, COUNT(*) FROM shop.orders WHERE grade = 1 GROUP BY day ORDER BY day"), root.query("SELECT day, ROUND(SUM(n)) FROM shop.plain WHERE grade = 1 GROUP BY day ORDER BY day")
 	if fmt.Sprint(plain) != fmt.Sprint(ones) || len(plain) != 3 {
 		t.Errorf("answered %v, and the view has %v", plain, ones)
 	}
