@@ -147,7 +147,7 @@ func TestKeptOnceDrawn(t *testing.T) {
 	id := ann.value("SELECT CONNECTION_ID()")
 	q := "SELECT COUNT(*) FROM d.people"
 	draws.Store(1 << 40)
-	before := charged(root)
+	_ = charged(root)
 	ann.query("SELECT COUNT(*) FROM d.people WHERE age > 30")
 	need := 1<<40 - draws.Load() // sources of noise that one takes
 	before = charged(root)
