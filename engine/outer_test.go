@@ -147,10 +147,9 @@ func TestKeptOnceDrawn(t *testing.T) {
 	id := ann.value("SELECT CONNECTION_ID()")
 	q := "SELECT COUNT(*) FROM d.people"
 	draws.Store(1 << 40)
-	_ = charged(root)
 	ann.query("SELECT COUNT(*) FROM d.people WHERE age > 30")
 	need := 1<<40 - draws.Load() // sources of noise that one takes
-	before = charged(root)
+	before := charged(root)
 	kill = func() { other.exec("KILL QUERY " + id) }
 	draws.Store(need)
 	if _, err := ann.answer(q); err == nil {
