@@ -24,9 +24,8 @@ func (o *off) add(a answer, exact float64) {
 	}
 }
 
-// bias is the mean error beside the standard error that is told: its square less what runs so few
-// have of their own by chance, both in units of that standard error. ok is false where it cannot be
-// told.
+// bias returns the square of the mean error, less what so few runs have of it by chance, in units of
+// the square of DP_STDERR. ok is false where there are less than two runs, or no DP_STDERR.
 func (o *off) bias() (square float64, ok bool) {
 	n := float64(o.runs)
 	deviation := o.deviation / n
@@ -49,7 +48,7 @@ func (o *off) sharpness(least float64) float64 {
 //	TotalBias   mean error of the sum over groups, over the exact one, with its standard error
 //	Sharpness   median over groups of half width / error, an error of a count being 1 at least
 func (s *scores) finishBias() {
-	c, squares, told := s.cell, 0.0, 0
+	c, squares, n := s.cell, 0.0, 0
 	c.Bias, c.TotalBias, c.TotalDoubt = math.NaN(), math.NaN(), math.NaN()
 	least := 0.0
 	if s.of() <= personCount {
@@ -59,14 +58,14 @@ func (s *scores) finishBias() {
 	for i := range s.groups {
 		o := &s.groups[i]
 		if b, ok := o.bias(); ok {
-			squares, told = squares+b, told+1
+			squares, n = squares+b, n+1
 		}
 		if x := o.sharpness(least); o.bounded > 0 && !math.IsNaN(x) {
 			sharp = append(sharp, x)
 		}
 	}
-	if told > 0 {
-		c.Bias = math.Sqrt(max(0, squares) / float64(told))
+	if n > 0 {
+		c.Bias = math.Sqrt(max(0, squares) / float64(n))
 	}
 	c.Sharpness = middle(sharp)
 	if t := &s.together; t.runs > 1 && t.exact > 0 {
@@ -79,8 +78,7 @@ func (s *scores) finishBias() {
 
 // Aims of bias and sharpness, for cells of m ≥ 100: Bias at most biasMiddle in the median cell and
 // biasMost in 95 % of cells; the total over groups off by totalMost at most, beyond twice what
-// chance has in it; sharpness in the median cell at most sharpMiddle of its class, and sharpMost in
-// all.
+// chance has in it; sharpness at most sharpMost in every cell, and in the median cell as the class says.
 const (
 	biasMiddle, biasMost = 0.25, 0.5
 	totalMost            = 0.02

@@ -58,8 +58,8 @@ type run struct {
 	unanswered     []float64 // exact answers that were not
 	wild           int
 	chance         float64
-	told, exact    float64 // of all groups together
-	partial        bool    // some are not told
+	total, exact   float64 // of all groups together: the sum of the answers, and the exact one
+	partial        bool    // some group has no answer
 }
 
 // judge adds one run's answers to a cell.
@@ -72,11 +72,11 @@ func (s *scores) judge(t *truth, r reply) {
 	for g, key := range t.keys {
 		a, shown := got[key]
 		delete(got, key)
-		if exact := t.exact[s.aggregate][g]; t.level[g] == 0 && !math.IsNaN(exact) {
-			this.told, this.exact = this.told+a.value, this.exact+exact
-			this.partial = this.partial || !shown || math.IsNaN(a.value)
-		}
 		if exact := t.exact[s.aggregate][g]; !math.IsNaN(exact) {
+			if t.level[g] == 0 {
+				this.total, this.exact = this.total+a.value, this.exact+exact
+				this.partial = this.partial || !shown || math.IsNaN(a.value)
+			}
 			s.value(&this, g, exact, a, shown)
 			s.sample(key, exact, a, shown, len(t.keys))
 		}
@@ -127,7 +127,7 @@ func (s *scores) empty(this *run, a answer) {
 	s.cell.Values++
 	s.cell.ByM[0].Values++
 	s.answered(this, a, 0)
-	this.told += a.value
+	this.total += a.value
 	this.sq += a.value * a.value
 }
 
@@ -135,7 +135,7 @@ func (s *scores) empty(this *run, a answer) {
 func (s *scores) end(this run, r reply) {
 	c := s.cell
 	if s.of() < mean && !this.partial {
-		s.together.add(answer{value: this.told}, this.exact)
+		s.together.add(answer{value: this.total}, this.exact)
 	}
 	c.Null, c.Hidden, c.Runs = c.Null+this.nulls, c.Hidden+this.hidden, c.Runs+1
 	switch silent := len(r.warnings) == 0; {

@@ -77,7 +77,7 @@ func (s *Writer) PerUnit(r *Relation, g *plan.GroupBy) (*Relation, error) {
 				return nil, err
 			}
 			if c.Expr = x; x.Nullable { // a group has rows; NaN is NULL on the grid
-				arg, err := s.Lower(e.Children()[0], r.Resolve)
+				arg, err := lower.Lower(s.ctx, e.Children()[0], new(lower.Binder), r.Resolve)
 				c.Expr.Nullable = err != nil || arg.Nullable || arg.Type.Kind == lower.Double
 			}
 			exprs = append(exprs, x.SQL)

@@ -345,10 +345,10 @@ func (r *Relation) Owners() []Owner {
 	return out
 }
 
-// OneOwner is what would make each row of a join one person's, if it is true: the equality
+// oneOwner is what would make each row of a join one person's, if it is true: the equality
 // of the unit columns, and the dp_link by which one of the tables would belong to the person of the
 // other, where the join is by the other's primary key. Either is "" where there is none.
-func (r *Relation) OneOwner(ctx *sql.Context) (equality, link string) {
+func (r *Relation) oneOwner(ctx *sql.Context) (equality, link string) {
 	owners := r.Owners()
 	if len(owners) != 2 || owners[0].Entity != owners[1].Entity {
 		return "", ""
@@ -397,9 +397,10 @@ func (r *Relation) ownUnit(f *expression.GetField) bool {
 	})
 }
 
-// OneOwnerText says the same in a sentence's words; "" where there is nothing to say.
+// OneOwnerText says in a sentence what would make each row of a join one person's; "" where nothing
+// is known of it.
 func (r *Relation) OneOwnerText(ctx *sql.Context) string {
-	equality, link := r.OneOwner(ctx)
+	equality, link := r.oneOwner(ctx)
 	if equality != "" {
 		equality = "AND " + equality + " in the join says so"
 	}
