@@ -24,8 +24,8 @@ func (o *off) add(a answer, exact float64) {
 	}
 }
 
-// bias returns the square of the mean error, less what so few runs have of it by chance, in units of
-// the square of DP_STDERR. ok is false where there are less than two runs, or no DP_STDERR.
+// bias returns the square of the mean error, less what so few runs have of it by chance, in units
+// of the square of DP_STDERR. ok is false where there are less than two runs, or no DP_STDERR.
 func (o *off) bias() (square float64, ok bool) {
 	n := float64(o.runs)
 	deviation := o.deviation / n
