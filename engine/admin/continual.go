@@ -143,10 +143,7 @@ func (a *Admin) seriesLine(ctx *sql.Context, r *views.Series) ([]sql.Row, error)
 	}
 	first, last := r.Span()
 	o := r.Options
-	cells, err := a.scheduleCells(ctx, r.Ref())
-	if err != nil {
-		return nil, err
-	}
+	cells := a.scheduleCells(ctx, r.Schedule, r.NextRelease(a.o.Schedules.Life()))
 	return []sql.Row{append(sql.Row{r.Ref().String(), r.Query, state, first, last, int64(o.Days), int64(r.State.Shown), next, o.PerPerson, string(list),
 		positive(o.Epsilon), positive(o.Rho), positive(o.Delta), r.Owner, made, int64(r.Charge)}, cells...)}, nil
 }

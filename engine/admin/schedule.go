@@ -18,6 +18,8 @@ type Schedules interface {
 	Set(ctx *sql.Context, ref store.TableRef, e views.Every) error
 	// Of returns a schedule, nil for none, and when it is due next; zero where it is not.
 	Of(ref store.TableRef) (*views.Schedule, time.Time, error)
+	// Life is that of the data directory, by which schedules are due.
+	Life() string
 	// Rests reports whether a schedule was set in another life of the data directory.
 	Rests(*views.Schedule) bool
 	// Statement is what a refresh would charge for now; nil for a series.
@@ -93,14 +95,14 @@ func (a *Admin) schedule(ctx *sql.Context, ref store.TableRef, more []string) ([
 // windowEnd is when the present window ends; zero for never.
 func windowEnd(w budget.Window) time.Time { return w.End(budget.DateOf(time.Now())) }
 
-// scheduleCells are the cells of scheduleColumns. Why something was not done may tell what others
+// scheduleCells are the cells of scheduleColumns, for a schedule that is due next then, both of the
+// record that is shown: one that is read for itself may be of after a refresh. Why something was not done may tell what others
 // have spent, so it is for those who see all budgets.
-func (a *Admin) scheduleCells(ctx *sql.Context, ref store.TableRef) (sql.Row, error) {
+func (a *Admin) scheduleCells(ctx *sql.Context, s *views.Schedule, next time.Time) sql.Row {
 	row := make(sql.Row, len(scheduleColumns))
-	s, next, err := a.o.Schedules.Of(ref)
-	if err != nil || s == nil {
+	if s == nil {
 		row[0] = "never"
-		return row, err
+		return row
 	}
 	row[0], row[1], row[2], row[3] = string(s.Every), s.By, instant(next), instant(s.Tried)
 	switch {
@@ -114,7 +116,7 @@ func (a *Admin) scheduleCells(ctx *sql.Context, ref store.TableRef) (sql.Row, er
 	default:
 		row[4] = "not done"
 	}
-	return row, nil
+	return row
 }
 
 // scheduledCharge is what the refreshes of one view charge an account, each; or a series once in a

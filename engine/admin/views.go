@@ -295,8 +295,7 @@ func (a *Admin) viewRow(ctx *sql.Context, r views.Record) (sql.Row, error) {
 	if r.Charge > 0 {
 		row[12] = int64(r.Charge)
 	}
-	cells, err := a.scheduleCells(ctx, r.Ref())
-	return append(row, cells...), err
+	return append(row, a.scheduleCells(ctx, r.Schedule, r.Schedule.Next(a.o.Schedules.Life()))...), nil
 }
 
 // positive is a number, NULL for 0.

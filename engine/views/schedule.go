@@ -301,6 +301,9 @@ func (s *Schedules) Of(ref store.TableRef) (*Schedule, time.Time, error) {
 	return r.Schedule, r.Schedule.Next(s.Views.Life), nil
 }
 
+// Life is that of the data directory.
+func (s *Schedules) Life() string { return s.Views.Life }
+
 // Rests reports whether a schedule was set in another life of the data directory: one that was
 // copied, moved or restored spends nothing by itself.
 func (s *Schedules) Rests(x *Schedule) bool { return x.Life != s.Views.Life }
