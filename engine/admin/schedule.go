@@ -96,8 +96,8 @@ func (a *Admin) schedule(ctx *sql.Context, ref store.TableRef, more []string) ([
 func windowEnd(w budget.Window) time.Time { return w.End(budget.DateOf(time.Now())) }
 
 // scheduleCells are the cells of scheduleColumns, for a schedule that is due next then, both of the
-// record that is shown: one that is read for itself may be of after a refresh. Why something was not done may tell what others
-// have spent, so it is for those who see all budgets.
+// record that is shown: one that is read for itself may be of after a refresh. Why something was
+// not done may tell what others have spent, so it is for those who see all budgets.
 func (a *Admin) scheduleCells(ctx *sql.Context, s *views.Schedule, next time.Time) sql.Row {
 	row := make(sql.Row, len(scheduleColumns))
 	if s == nil {
