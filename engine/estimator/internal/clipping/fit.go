@@ -327,7 +327,7 @@ func keyOf(counts []float64, c Counts) string {
 	for _, x := range append([]float64{c.sigma, c.tail, float64(c.groups)}, counts...) {
 		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(x))
 	}
-	for _, is := range []bool{c.real, c.about, c.squares} {
+	for _, is := range []bool{c.real, c.about, c.squares, c.long} {
 		if key = append(key, 0); is {
 			key[len(key)-1] = 1
 		}

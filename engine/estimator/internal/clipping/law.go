@@ -329,7 +329,10 @@ func (s *side) hide(p place, tail *second, octave int, m, sigma float64) place {
 		prior = hiddenHumpWeight
 	}
 	if s.real {
-		prior += hiddenLengths - max(0, math.Log(p.more/(rare*p.persons)))
+		if !s.about {
+			prior += hiddenLengths
+		}
+		prior -= max(0, math.Log(p.more/(rare*p.persons)))
 	}
 	p.weight += prior + math.Log(above*math.Sqrt(2*math.Pi)/hiddenRange) + z*z/2
 	return p
@@ -337,7 +340,7 @@ func (s *side) hide(p place, tail *second, octave int, m, sigma float64) place {
 
 // mix adds mixtures of the best places, and returns the best of all, the best first.
 func (s *side) mix(places []place) []place {
-	if s.about {
+	if s.about && s.gate-fullest(s.counts) < longTail-1 {
 		return places // one of them follows the counts, whatever they are
 	}
 	bulk, more := make([]float64, s.wide+1), make([]float64, s.wide+1)

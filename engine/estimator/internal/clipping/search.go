@@ -87,6 +87,7 @@ type Counts struct {
 	limit    float64
 	real     bool // of numbers that are not whole
 	about    bool // of distances from a centre
+	long     bool // of distances with the tail of totals
 	squares  bool // of numbers
 	apart    bool // the noise of the sum goes by the length of its interval
 	groups   int  // with a search each
