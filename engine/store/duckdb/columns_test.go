@@ -83,9 +83,9 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A session's plan holds for one state: DuckDB leaves out a filter that no value can pass, and may
-// narrow what it sorts.
-func TestSessionPlansEndWithTheState(t *testing.T) {
+// A session's plan holds until one of its tables changes: DuckDB leaves out a filter that no value
+// can pass, and may narrow what it sorts.
+func TestSessionPlansEndWithTheirTables(t *testing.T) {
 	ctx := context.Background()
 	s, _ := testOpen(t, Options{})
 	c, other := testSession(t, s), testSession(t, s)
@@ -111,6 +111,13 @@ func TestSessionPlansEndWithTheState(t *testing.T) {
 	write(t, other, people, "DELETE FROM shop.people WHERE id = 70000")
 	ask("none again", c)
 	plans := c.(*session).c.pooled.plans
+	before := plans[query]
+	write(t, other, store.TableRef{Schema: "shop", Name: "other"}, "CREATE TABLE shop.other (a BIGINT)")
+	write(t, other, store.TableRef{Schema: "shop", Name: "other"}, "INSERT INTO shop.other VALUES (1)")
+	ask("a write to another table", c)
+	if kept := plans[query]; kept.stmt.Ptr != before.stmt.Ptr || before.stmt.Ptr == nil {
+		t.Error("a write to another table ended the plan")
+	}
 	asked := func(n int) {
 		for i := range n {
 			again(t, c, fmt.Sprintf("SELECT id + %d, $1 FROM shop.people", i), fmt.Sprint(i, n))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +30,24 @@ func (s *state) of(refs []store.TableRef) []string {
 		out[i] = versionText(v.entries, v.token)
 	}
 	return out
+}
+
+// changed tells whether a table that a statement names has changed since another state. It may say
+// so of a table whose name is only a part of the text.
+func (s *state) changed(since *state, sql string) bool {
+	if s == since {
+		return false
+	}
+	if len(s.versions) < len(since.versions) || strings.Contains(sql, hidden) {
+		return true // since is later, or the store's own tables are read, which have no versions
+	}
+	sql = strings.ToLower(sql)
+	for r, v := range s.versions {
+		if v != since.versions[r] && strings.Contains(sql, strings.ToLower(strings.ReplaceAll(r.Name, `"`, `""`))) {
+			return true
+		}
+	}
+	return false
 }
 
 // commits knows the state that DuckDB would show. Whoever commits a change holds mu for writing

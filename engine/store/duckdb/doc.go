@@ -25,7 +25,7 @@
 //     fewer is refused. After a commit that the disk failed nothing is read or changed until the
 //     file is opened anew: what DuckDB has in memory may be another state.
 //   - What is kept between statements holds for one state of the tables only (commits.go): their
-//     versions, and plans that DuckDB made with its statistics of them.
+//     versions; and plans that DuckDB made with its statistics, until one of their tables changes.
 //   - That a scan of a snapshot fails, alone, follows from the statement, the configuration and the
 //     disk; not from how many rows there are or whose, and not from what else runs. The bounds
 //     within which this holds are below.

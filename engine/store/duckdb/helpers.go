@@ -2,6 +2,7 @@ package duckdb
 
 /*
 #include <stdint.h>
+#include <unistd.h>
 
 // Of the functions that run DuckDB's tasks on threads of ours, which the driver's mapping leaves
 // out: as duckdb.h of DuckDB 1.4 declares them, with plain pointers for its handles.
@@ -38,11 +39,13 @@ type helperThreads struct {
 }
 
 const (
-	// patience is how long a statement runs alone.
-	patience = 2 * time.Millisecond
+	// patience is how long a statement runs alone, and lessPatience one whose order of rows does
+	// not follow from which thread is first.
+	patience     = 2 * time.Millisecond
+	lessPatience = 500 * time.Microsecond
 	// pause is how long a helper waits when there is nothing to do, while long statements run: they
 	// have stages that one thread does.
-	pause = 50 * time.Microsecond
+	pause = 50 // microseconds
 	// heavy is how long a statement runs that may leave much memory behind.
 	heavy = 50 * time.Millisecond
 	// batch is how many tasks are done before looking whether anything still runs.
@@ -53,9 +56,9 @@ func newHelperThreads(db mapping.Database) *helperThreads {
 	return &helperThreads{state: C.duckdb_create_task_state(db.Ptr)}
 }
 
-// begin is called when a statement starts to run, and what it returns when the statement has ended
-// and its result is gone or held: a heavy one's memory is given back then.
-func (h *helperThreads) begin() (end func()) {
+// begin is called when a statement starts to run, alone for so long, and what it returns when the
+// statement has ended and its result is gone or held: a heavy one's memory is given back then.
+func (h *helperThreads) begin(alone time.Duration) (end func()) {
 	began := time.Now()
 	freed := func() {
 		if time.Since(began) >= heavy {
@@ -66,7 +69,7 @@ func (h *helperThreads) begin() (end func()) {
 		return freed
 	}
 	joined := make(chan struct{})
-	timer := time.AfterFunc(patience, func() {
+	timer := time.AfterFunc(alone, func() {
 		h.join()
 		close(joined)
 	})
@@ -113,7 +116,7 @@ func (h *helperThreads) work(stop <-chan struct{}) {
 		case h.rests.Load():
 			time.Sleep(patience)
 		case C.duckdb_execute_n_tasks_state(h.state, batch) == 0:
-			time.Sleep(pause)
+			C.usleep(pause) // time.Sleep takes a millisecond where nothing else runs
 		}
 	}
 }

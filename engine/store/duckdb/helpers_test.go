@@ -18,7 +18,7 @@ func TestHelpersHelpLongStatements(t *testing.T) {
 	last := call()
 	for brief := false; !brief; { // where the machine was busy the statement was not brief
 		start := time.Now()
-		end := helpers.begin()
+		end := helpers.begin(patience)
 		end()
 		brief = time.Since(start) < patience
 		if brief && call() != last {
@@ -42,7 +42,7 @@ func TestHelpersCountStatements(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 200 {
 		group.Go(func() {
-			end := helpers.begin()
+			end := helpers.begin(patience)
 			time.Sleep(patience + time.Duration(i-100)*10*time.Microsecond)
 			end()
 		})

@@ -174,7 +174,7 @@ func (c *conn) run(ctx context.Context, stmt *duckdb.Stmt, args []any) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	defer c.helpers.begin()()
+	defer c.helpers.begin(patience)()
 	stop := c.pooled.interruptWith(ctx)
 	res, err := stmt.ExecContext(context.WithoutCancel(ctx), named) // see interruptWith
 	stop()
@@ -228,7 +228,7 @@ func (c *conn) open(ctx context.Context, stmt *duckdb.Stmt, args []any) (*boxed,
 	if err != nil {
 		return nil, err
 	}
-	defer c.helpers.begin()()
+	defer c.helpers.begin(patience)()
 	stop := c.pooled.interruptWith(ctx)
 	dr, err := stmt.QueryContext(context.WithoutCancel(ctx), named)
 	stop()

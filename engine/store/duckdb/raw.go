@@ -78,7 +78,7 @@ func (r *raw) run(ctx context.Context, stmt mapping.PreparedStatement, args []an
 		return res, err
 	}
 	defer mapping.DestroyPending(&p)
-	stop, end := r.interruptWith(ctx), r.helpers.begin()
+	stop, end := r.interruptWith(ctx), r.helpers.begin(patience)
 	state := mapping.ExecutePending(p, &res)
 	end()
 	stop()
@@ -212,7 +212,7 @@ type pooledConn struct {
 // plan is a prepared scan. DuckDB plans with the statistics of the tables as they are: where no
 // value is over 50, a filter for larger ones becomes an empty result, and a sum that cannot
 // overflow is added up without a test. After a write the plan would give wrong results, without an
-// error; so it holds for one state only.
+// error; so it holds for as long as none of its tables changes.
 type plan struct {
 	stmt  mapping.PreparedStatement
 	state *state
@@ -228,7 +228,7 @@ const (
 	sessionPlans = 4
 	// brief is how long a scan may take whose plan is kept: a plan holds on to memory of its last
 	// execution, and planning is not what a longer one waits for.
-	brief = 10 * time.Millisecond
+	brief = 20 * time.Millisecond
 )
 
 func (in *instance) connectPooled() (*pooledConn, error) {
@@ -256,14 +256,15 @@ func (c *pooledConn) do(stmt mapping.PreparedStatement) error {
 	return err
 }
 
-// take takes the plan of a statement, if there is one, and forgets those of other states.
+// take takes the plan of a statement, if there is one that holds.
 func (c *pooledConn) take(sql string, now *state) (plan, bool) {
 	p, ok := c.plans[sql]
 	if !ok {
 		return p, false
 	}
 	delete(c.plans, sql)
-	if p.state == now && now != nil {
+	if now != nil && !now.changed(p.state, sql) {
+		p.state = now
 		return p, true
 	}
 	mapping.DestroyPrepare(&p.stmt)
@@ -287,7 +288,7 @@ func (c *pooledConn) keep(sql string, p plan, took time.Duration) {
 		return
 	}
 	for old, other := range c.plans {
-		if len(c.plans) < c.room && other.state == p.state {
+		if len(c.plans) < c.room && !p.state.changed(other.state, old) {
 			continue
 		}
 		delete(c.plans, old)

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -363,7 +364,11 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 		return s.boxed(ctx, sql, args)
 	}
 	start := time.Now()
-	res, err := s.c.pooled.gather(ctx, p.stmt, args, &s.gathered, release)
+	alone := patience
+	if ordered(sql) {
+		alone = lessPatience
+	}
+	res, err := s.c.pooled.gather(ctx, p.stmt, args, alone, &s.gathered, release)
 	took := time.Since(start)
 	if err != nil {
 		mapping.DestroyPrepare(&p.stmt)
@@ -390,6 +395,11 @@ func (s *session) query(ctx context.Context, sql string, args []any) (store.Rows
 		return s.boxed(ctx, sql, args)
 	}
 	return r, nil
+}
+
+// ordered tells whether a query orders its rows by plain columns.
+func ordered(sql string) bool {
+	return strings.Contains(sql[strings.LastIndexByte(sql, ')')+1:], " ORDER BY ")
 }
 
 // replans is how often a statement is planned again because of a commit meanwhile.

@@ -24,6 +24,7 @@ import "C"
 import (
 	"context"
 	"io"
+	"time"
 	"unsafe"
 
 	"github.com/marcboeker/go-duckdb/v2/mapping"
@@ -39,7 +40,7 @@ var _ [unsafe.Sizeof(mapping.Result{})]struct{} = [C.sizeof_result]struct{}{}
 // interrupts it. Each chunk is destroyed after each has returned. It calls started, if not nil,
 // once what the statement shows is fixed, or it has failed.
 func (r *raw) stream(ctx context.Context, stmt mapping.PreparedStatement, args []any, started func(), check func(*mapping.Result) error, each func(mapping.DataChunk) error) error {
-	defer r.helpers.begin()()
+	defer r.helpers.begin(patience)()
 	g, err := r.executed(ctx, stmt, args, started)
 	if err != nil {
 		return err
@@ -126,10 +127,10 @@ type gathered struct {
 	stop    func() // of the interrupt
 }
 
-// gather executes a statement of a session, and fetches its result as far as maxAhead. It calls
-// started once what the statement shows is fixed, or it has failed.
-func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, held *int, started func()) (*gathered, error) {
-	defer r.helpers.begin()()
+// gather executes a statement of a session, at first alone for so long, and fetches its result as
+// far as maxAhead. It calls started once what the statement shows is fixed, or it has failed.
+func (r *raw) gather(ctx context.Context, stmt mapping.PreparedStatement, args []any, alone time.Duration, held *int, started func()) (*gathered, error) {
+	defer r.helpers.begin(alone)()
 	g, err := r.executed(ctx, stmt, args, started)
 	if err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func (g *gathered) ahead(most int) error {
 // settle fetches the rest, so that the connection is free. ok is false where that is too much, or
 // fails.
 func (g *gathered) settle() (ok bool) {
-	defer g.raw.helpers.begin()()
+	defer g.raw.helpers.begin(patience)()
 	return g.ahead(maxGathered) == nil && g.ended
 }
 
@@ -209,7 +210,7 @@ func (g *gathered) next() (mapping.DataChunk, error) {
 	if g.ended {
 		return mapping.DataChunk{}, nil
 	}
-	defer g.raw.helpers.begin()()
+	defer g.raw.helpers.begin(patience)()
 	return g.fetch()
 }
 
