@@ -106,10 +106,10 @@ func (c Choice) Means(added float64) []estimator.Cut {
 const unseenSide = 4
 
 // longTail is how many octaves the gate of distances is beyond their fullest octave where they have
-// the tail of totals, wherever the centre is: of 5,000 persons an even law has up to 1, a normal one
-// 2, an exponential one 3. From there on distances follow the laws of totals, and the interval goes
-// on for longOctaves; from one octave less on it allows for whom the noise may hide. The octaves are
-// those of the noisy counts.
+// the tail of totals, wherever the centre is: of 5,000 persons an even law has up to 1, a normal
+// one 2, an exponential one 3. From there on distances follow the laws of totals, and the interval
+// goes on for longOctaves; from one octave less on it allows for whom the noise may hide. The
+// octaves are those of the noisy counts.
 const longTail, longOctaves = 4, 7
 
 // longest is the greatest number of octaves of a side from its fullest one to its gate.
