@@ -214,7 +214,7 @@ func TestErrorBarsAreRefused(t *testing.T) {
 		"SELECT DP_MEAN(amount) AS m, DP_LOW(m) FROM d.sales":                   "DP_LOW(m) is about the column m",
 		"SELECT DP_MEAN(amount) AS x, DP_SUM(age) AS x, DP_LOW(x) FROM d.sales": "the alias x is given 2 times",
 		"SELECT DP_LOW(age) FROM d.sales":                                       "age is neither",
-		"SELECT DP_LOW(DP_MEAN(age) + 1) FROM d.sales":                          "one DP aggregate by itself",
+		"SELECT DP_STDERR(DP_MEAN(age) + 1) FROM d.sales":                       "one DP aggregate by itself",
 		"SELECT DP_LOW(DP_MEAN(age), 95) FROM d.sales":                          "between 0 and 1",
 		"SELECT DP_RADIUS(DP_MEAN(age)) FROM d.sales":                           "is of vectors",
 		"SELECT DP_LOW(BIT_OR(age)) FROM d.sales":                               "BIT_OR is none",

@@ -22,11 +22,12 @@ const (
 	High                // the upper end
 	Radius              // of vectors: an ℓ2 distance
 	Info                // what the error is made of, as JSON
+	Law                 // what intervals of expressions are made of, see Interval
 )
 
 // String is the name in an explained plan.
 func (b ErrorBar) String() string {
-	return [...]string{"", "stderr", "low", "high", "radius", "info"}[b]
+	return [...]string{"", "stderr", "low", "high", "radius", "info", "law"}[b]
 }
 
 // DefaultLevel is the level of an interval where none is given.
@@ -52,6 +53,7 @@ var errorBarFunctions = []*ErrorBarFunction{
 	{
 		ErrorBar: Low, Name: "DP_LOW", Signature: "DP_LOW(a [, level])", Level: true,
 		Doc: "The lower end of an interval that covers the exact answer on the data with a probability of at least level, 0.95 where it is left out; NULL where none is known. " +
+			"a is a DP aggregate, or what + - * /, ROUND and the like make of several, of SUM(…) OVER (…) of them and of scalar subqueries: a share, a rate, a difference. " +
 			"It covers the noise, and of counts, sums and means what a clip that was searched for may have taken (DP_INFO and EXPLAIN say where it does not); not that persons may be a sample. " +
 			"Of vectors and DP_QUANTILES a JSON array, each entry at the level by itself. It costs nothing; an interval of a quantile takes a fifth of the loss of the statement's quantiles.",
 		Example: "SELECT region, DP_MEAN(amount) AS m, DP_LOW(m), DP_HIGH(m) FROM orders GROUP BY region",
@@ -74,9 +76,12 @@ var errorBarFunctions = []*ErrorBarFunction{
 	},
 }
 
+// lawFunction stands for the answers in an interval of an expression, where the grammar puts it.
+var lawFunction = &ErrorBarFunction{ErrorBar: Law, Name: LawName, Signature: LawName + "(a)", Example: "DP_LOW(SUM(x) / COUNT(*))"}
+
 // ErrorBarByName finds a function that tells of an error by its name in any case.
 func ErrorBarByName(name string) (*ErrorBarFunction, bool) {
-	for _, f := range errorBarFunctions {
+	for _, f := range append(errorBarFunctions[:len(errorBarFunctions):len(errorBarFunctions)], lawFunction) {
 		if strings.EqualFold(f.Name, name) {
 			return f, true
 		}
@@ -135,7 +140,9 @@ func text(e sql.Expression) string { s, _ := e.(*expression.Literal).Val.(string
 // Type is the type of a bar of an aggregate, as far as the binder can know it: vectors make it a
 // JSON array.
 func (t *ErrorBarCall) Type(of *Function) sql.Type {
-	if b := t.Function.ErrorBar; b == Info || of.Result == JSON && b != Radius {
+	if b := t.Function.ErrorBar; b == Law {
+		return types.LongText
+	} else if b == Info || of.Result == JSON && b != Radius {
 		return types.JSON
 	}
 	return types.Float64

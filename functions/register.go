@@ -45,6 +45,7 @@ func Register() []sql.Function {
 	for _, f := range errorBarFunctions {
 		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}
+	out = append(out, sql.FunctionN{Name: strings.ToLower(LawName), Fn: lawFunction.bound}, intervalScalar.function())
 	for _, f := range reportFunctions {
 		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}

@@ -82,6 +82,9 @@ func (g *answerGroup) value(r *plan.Release, o plan.Output) any {
 	if est.Status == estimator.TooFew && o.ErrorBar != functions.Info {
 		return nil
 	}
+	if o.ErrorBar == functions.Law {
+		return r.Law(o, est, g.Number)
+	}
 	return r.Aggregates[o.Aggregate].Value(o, est)
 }
 

@@ -185,6 +185,7 @@ func agree(e *estimator.Estimate, i int, r reconcile.Result) {
 			next.Error = &y
 		}
 	}
+	next.Error.Tied = true // with those of the numbers that it agrees with
 	*e = next
 }
 

@@ -61,6 +61,9 @@ func (a *Aggregate) BarType(b functions.ErrorBar) sql.Type {
 	if a.Moment != NoMoment && (b == functions.Low || b == functions.High) {
 		return a.Type
 	}
+	if b == functions.Law {
+		return types.LongText
+	}
 	if b == functions.Info || b != functions.Radius && errorBarOf(a).At < 0 {
 		return types.JSON
 	}
@@ -118,6 +121,10 @@ func (s *Binder) Bar(r *rel.Relation, a *Aggregate, t *functions.ErrorBarCall, o
 	}
 	if f.ErrorBar == functions.Radius && a.Vector == nil {
 		return rule.Deny(rule.Bar, refuse.Aggregate, "Use DP_LOW and DP_HIGH, or DP_STDERR.", "DP_RADIUS is of vectors, and %s is none.", a.Asked)
+	}
+	if f.ErrorBar == functions.Law && (errorBarOf(a).At < 0 || a.Moment != NoMoment) {
+		return rule.Deny(rule.Bar, refuse.Aggregate, fmt.Sprintf("Ask for DP_LOW(%[1]s) and DP_HIGH(%[1]s) by themselves.", a.Asked),
+			"DP_LOW and DP_HIGH of an expression are of numbers, and %s is none.", a.Asked)
 	}
 	if o.ErrorBar = f.ErrorBar; !f.Level {
 		return nil

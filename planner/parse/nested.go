@@ -30,8 +30,11 @@ func separateAggregates(s ast.Statement) {
 	}, s)
 }
 
-// around is what stands around a query: the names of tables, and the aggregates.
-type around struct{ tables, aggregates map[string]bool }
+// around is what stands around a query: the names of tables, the aggregates, and how many queries.
+type around struct {
+	tables, aggregates map[string]bool
+	depth              int
+}
 
 // query visits the SELECTs of a query. inside says that it stands in an expression.
 func (a *around) query(q ast.SelectStatement, inside bool) {
@@ -60,7 +63,7 @@ func (a *around) with(w *ast.With, inside bool) {
 }
 
 func (a *around) one(q *ast.Select, inside bool) {
-	own := around{tables: map[string]bool{}, aggregates: aggregatesOf(q)}
+	own := around{tables: map[string]bool{}, aggregates: aggregatesOf(q), depth: a.depth + 1}
 	clash := false
 	for key := range own.aggregates {
 		clash = clash || a.aggregates[key]
@@ -80,7 +83,7 @@ func (a *around) one(q *ast.Select, inside bool) {
 		own.tables[fresh] = true
 	}
 	if inside {
-		countRows(q)
+		countRows(q, own.depth)
 	}
 	maps.Copy(own.tables, a.tables)
 	maps.Copy(own.aggregates, a.aggregates)
@@ -192,13 +195,26 @@ func rename(q *ast.Select, from, to string) {
 	}, q)
 }
 
-// countRows makes COUNT(*) of each COUNT of a number in a SELECT itself.
-func countRows(q *ast.Select) {
+// countRows makes COUNT(*) of each COUNT of a number in a SELECT itself, and COUNT of the depth of
+// each that an error bar or a DP function is bound by.
+func countRows(q *ast.Select, depth int) {
+	own := ast.SelectExprs{&ast.AliasedExpr{Expr: ast.NewIntVal(strconv.AppendInt(nil, int64(depth), 10))}}
 	_ = ast.Walk(func(x ast.SQLNode) (bool, error) {
 		switch x := x.(type) {
 		case *ast.Subquery:
 			return false, nil
 		case *ast.FuncExpr:
+			if _, bar := functions.ErrorBarByName(x.Name.Lowered()); bar && len(x.Exprs) > 0 {
+				if a, ok := x.Exprs[0].(*ast.AliasedExpr); ok {
+					if c, ok := a.Expr.(*ast.FuncExpr); ok && ast.String(c.Exprs) == "*" {
+						c.Exprs = own
+					}
+				}
+				return false, nil
+			}
+			if strings.HasPrefix(x.Name.Lowered(), "dp_") && ast.String(x.Exprs) == "*" {
+				x.Exprs = own
+			}
 			if x.Name.Lowered() != "count" || x.Distinct || len(x.Exprs) != 1 {
 				return true, nil
 			}

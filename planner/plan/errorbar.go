@@ -59,6 +59,32 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 	return types.JSONDocument{Val: list}
 }
 
+// Law is what an interval of an expression reads of an output's answer in a group, as a text:
+// released numbers and what is public, like the ends of its own interval. The noises of different
+// releases, groups and aggregates are independent, but for those of answers that were made to agree
+// and of one view, which go together in a way that is not told.
+func (r *Release) Law(o Output, e estimator.Estimate, group int) any {
+	a := &r.Aggregates[o.Aggregate]
+	t := a.ErrorBars[o.Part]
+	if math.IsNaN(e.Values[t.At]) {
+		return nil
+	}
+	l := errorbar.Law{Estimate: e.Part(t.At, t.At+1), Unit: t.Value(1), NonNegative: t.Clamp, Apart: r.FromView != nil}
+	l.Estimate.Values, l.Estimate.StdErr = l.Estimate.Values[:1:1], l.Estimate.StdErr[:1:1]
+	l.Block = fmt.Sprintf("%.16x %d %d", r.Asked, group, o.Aggregate)
+	if l.Source = fmt.Sprint(l.Block, o.Part); a.Groups != nil {
+		l.Block = l.Source // each number of the vector has noise of its own
+	}
+	if e.Error != nil && e.Error.Tied {
+		l.Block = "agreed"
+	}
+	text, err := l.Encode()
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
 // of returns one number, NaN for NULL.
 func (t ErrorBar) of(o Output, e estimator.Estimate, i int) float64 {
 	if math.IsNaN(e.Values[i]) {

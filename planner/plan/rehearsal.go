@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/functions"
 	"scrim/internal/panics"
 	"scrim/planner/tree"
 )
@@ -182,5 +183,8 @@ func acts(e sql.Expression) bool {
 		t = t.Elem()
 	}
 	from := t.PkgPath()
+	if t == reflect.TypeFor[functions.Interval]() {
+		return false
+	}
 	return !strings.HasPrefix(from, "github.com/dolthub/go-mysql-server/sql/expression") && from != "scrim/functions/standard"
 }

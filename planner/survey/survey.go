@@ -68,7 +68,7 @@ func Of(ctx *sql.Context, c catalog.Reader, n sql.Node) Facts {
 		if id, ok := e.(sql.IdExpression); ok {
 			f.MaxColumn = max(f.MaxColumn, id.Id())
 		}
-		if a, ok := e.(*functions.Aggregate); ok && a.Told != nil && (a.Told.Function.ErrorBar == functions.Low || a.Told.Function.ErrorBar == functions.High) {
+		if a, ok := e.(*functions.Aggregate); ok && a.Told != nil && slices.Contains([]functions.ErrorBar{functions.Low, functions.High, functions.Law}, a.Told.Function.ErrorBar) {
 			f.Intervals = true
 		}
 		if _, ok := e.(*expression.BindVar); ok {

@@ -159,6 +159,11 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 			return s, err
 		}
 	}
+	if hasWord(m.text, "dp_low") || hasWord(m.text, "dp_high") { // before windows and totals
+		if err := expressionBars(s); err != nil {
+			return s, err
+		}
+	}
 	over := hasWindow(m.text)
 	if over || hasWord(m.text, "having") { // before totals, which are rows for it
 		if err := windows(s); err != nil {
