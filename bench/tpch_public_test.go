@@ -148,13 +148,40 @@ func sameText(got, want string) bool {
 	return math.Abs(x-y) <= max(1e-9*math.Abs(y), math.Pow10(-len(digits)))
 }
 
+// questions says what each query of TPC-H asks.
+var questions = map[string]string{
+	"q01": "Q1, eight aggregates in four groups",
+	"q02": "Q2, least price of a part, a correlated subquery",
+	"q03": "Q3, three joins, ten orders",
+	"q04": "Q4, `EXISTS`",
+	"q05": "Q5, five joins",
+	"q06": "Q6, one sum",
+	"q07": "Q7, trade of two nations",
+	"q08": "Q8, share of a market",
+	"q09": "Q9, profit by nation and year",
+	"q10": "Q10, four joins, 20 customers",
+	"q11": "Q11, `HAVING` with a subquery",
+	"q12": "Q12, two counts by mode",
+	"q13": "Q13, outer join, a count of counts",
+	"q14": "Q14, share of promotions",
+	"q15": "Q15, common table expression, read twice",
+	"q16": "Q16, `NOT IN`, `COUNT(DISTINCT)`",
+	"q17": "Q17, average by part, a correlated subquery",
+	"q18": "Q18, `IN` with `HAVING`",
+	"q19": "Q19, conditions joined by `OR`",
+	"q20": "Q20, subqueries in subqueries",
+	"q21": "Q21, `EXISTS` and `NOT EXISTS`",
+	"q22": "Q22, derived table with both kinds",
+}
+
 // BenchmarkPublicTPCH sizes the 22 queries of TPC-H on public tables, over the wire, against DuckDB
-// by itself in this process: by turns, medians of -bench.runs.
+// by itself in this process: by turns, medians of -bench.runs. -bench.docs writes their table.
 func BenchmarkPublicTPCH(b *testing.B) {
 	plain, ours := plainTPCH(b, *benchScale), publicTPCH(b, *benchScale)
 	if _, err := ours.ExecContext(b.Context(), "CREATE TABLE turns (n INT)"); err != nil {
 		b.Fatal(err)
 	}
+	table := measured{name: "tpch-public", scale: fmt.Sprintf("Scale factor %g", *benchScale), heads: [2]string{"Scrim", "DuckDB"}}
 	for _, q := range tpch.Queries() {
 		b.Run(q.Name, func(b *testing.B) {
 			drain(b, ours, q.Text)
@@ -172,12 +199,9 @@ func BenchmarkPublicTPCH(b *testing.B) {
 					us = append(us, timed(func() { drain(b, ours, q.Text) }))
 					base, work = append(base, middle-start), append(work, worked()-middle)
 				}
-				o, t := median(us), median(them)
-				b.ReportMetric(float64(o.Microseconds())/1000, "ours-ms")
-				b.ReportMetric(float64(t.Microseconds())/1000, "duckdb-ms")
-				b.ReportMetric(o.Seconds()/t.Seconds(), "ours/duckdb")
-				b.ReportMetric(median(work).Seconds()/median(base).Seconds(), "ours/duckdb-cpu")
+				table.add(b, questions[q.Name], us, them, work, base)
 			}
 		})
 	}
+	table.write(b)
 }

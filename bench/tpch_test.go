@@ -81,6 +81,7 @@ func BenchmarkTPCH(b *testing.B) {
 		}
 	}
 	execute(exact, "CREATE TABLE turns (n INT)")
+	table := measured{name: "tpch-private", scale: fmt.Sprintf("Scale factor %g", *benchScale), heads: [2]string{"private", "exact"}}
 	for _, q := range tpch.Queries() {
 		if !slices.Contains([]string{"q01", "q05", "q06", "q14", "q19"}, q.Name) {
 			continue
@@ -100,15 +101,12 @@ func BenchmarkTPCH(b *testing.B) {
 					ours = append(ours, timed(func() { drain(b, private, q.Text) }))
 					base, work = append(base, middle-start), append(work, worked()-middle)
 				}
-				o, t := median(ours), median(theirs)
-				b.ReportMetric(o.Seconds(), "private-s")
-				b.ReportMetric(t.Seconds(), "exact-s")
-				b.ReportMetric(o.Seconds()/t.Seconds(), "private/exact")
-				b.ReportMetric(median(work).Seconds()/median(base).Seconds(), "private/exact-cpu")
+				table.add(b, questions[q.Name], ours, theirs, work, base)
 				b.ReportMetric(recentPeakGiB(), "peak-GiB")
 			}
 		})
 	}
+	table.write(b)
 }
 
 // resetPeak forgets the largest resident size, where the system can.
