@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
@@ -248,6 +249,13 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 	if n.Type.Kind == Null {
 		return n, nil
 	}
+	kind := Datetime
+	if day && (u.months > 0 || u.micros%86400e6 == 0) {
+		kind = Date
+	}
+	if t, ok := shifted(d.SQL, n, sign*u.months, sign*u.micros); ok {
+		return moment(t, kind), nil
+	}
 	var s string
 	if u.months > 0 {
 		s = l.moved(d.SQL, l.amount(l.toInt(n), sign*u.months, 120000), "to_months(CAST(%s AS INTEGER))")
@@ -261,11 +269,26 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 		}
 		s = l.moved(d.SQL, l.amount(n, sign*u.micros, 320000000000000000), "to_microseconds(%s)")
 	}
-	x := maybe(Datetime, s)
-	if day && (u.months > 0 || u.micros%86400e6 == 0) {
-		x = maybe(Date, "CAST("+s+" AS DATE)")
+	if kind == Date {
+		s = "CAST(" + s + " AS DATE)"
 	}
-	return x, nil
+	return maybe(kind, s), nil
+}
+
+// shifted is a literal moment n times so many months or microseconds later, where that is within 250
+// years of it and within the years 1 to 9999. A day that its month lacks becomes the month's last.
+func shifted(literal string, n Expr, months, micros int64) (time.Time, bool) {
+	t, err := time.Parse("TIMESTAMP '2006-01-02 15:04:05.999999'", literal)
+	most := 250 * 12 * 31 * 86400e6 / max(31*86400e6*max(months, -months), micros, -micros)
+	if err != nil || n.number == nil || *n.number > most || *n.number < -most {
+		return t, false
+	}
+	moved := t.AddDate(0, int(*n.number*months), 0)
+	if moved.Day() != t.Day() {
+		moved = moved.AddDate(0, 0, -moved.Day())
+	}
+	moved = moved.Add(time.Duration(*n.number*micros) * time.Microsecond)
+	return moved, moved.Year() >= 1 && moved.Year() <= 9999
 }
 
 // amount is n units of the given size, NULL where it exceeds limit.
