@@ -19,6 +19,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 )
 
 // summary is an aggregate of go-mysql-server with the type and the values that MySQL gives it.
@@ -38,26 +39,26 @@ const divIncrement = 4
 const maxScale = 30
 
 func init() {
-	wrap("sum", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
-		if len(args) != 1 {
-			return nil, sql.ErrInvalidArgumentNumber.New("SUM", 1, len(args))
-		}
-		return asExact(ctx, aggregation.NewSum(args[0]), 0), nil
-	})
-	wrap("avg", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
-		if len(args) != 1 {
-			return nil, sql.ErrInvalidArgumentNumber.New("AVG", 1, len(args))
-		}
-		return asExact(ctx, aggregation.NewAvg(args[0]), divIncrement), nil
-	})
-	wrap("json_arrayagg", func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
-		if len(args) != 1 {
-			return nil, sql.ErrInvalidArgumentNumber.New("JSON_ARRAYAGG", 1, len(args))
-		}
-		return &summary{aggregation.NewJsonArray(args[0]), nil, func(child sql.Expression) sql.AggregationBuffer {
-			return &listBuffer{AggregationBuffer: aggregation.NewJsonArrayBuffer(child)}
-		}}, nil
-	})
+	for name, of := range map[string]func(ctx *sql.Context, arg sql.Expression) sql.Expression{
+		"sum": func(ctx *sql.Context, arg sql.Expression) sql.Expression {
+			return asExact(ctx, aggregation.NewSum(arg), 0)
+		},
+		"avg": func(ctx *sql.Context, arg sql.Expression) sql.Expression {
+			return asExact(ctx, aggregation.NewAvg(arg), divIncrement)
+		},
+		"json_arrayagg": func(_ *sql.Context, arg sql.Expression) sql.Expression {
+			return &summary{aggregation.NewJsonArray(arg), nil, func(child sql.Expression) sql.AggregationBuffer {
+				return &listBuffer{AggregationBuffer: aggregation.NewJsonArrayBuffer(child)}
+			}}
+		},
+	} {
+		wrap(name, func(ctx *sql.Context, args []sql.Expression) (sql.Expression, error) {
+			if len(args) != 1 {
+				return nil, sql.ErrInvalidArgumentNumber.New(strings.ToUpper(name), 1, len(args))
+			}
+			return of(ctx, args[0]), nil
+		})
+	}
 }
 
 // listBuffer is NULL of no rows.
@@ -125,10 +126,7 @@ func choices(e sql.Expression) []sql.Expression {
 	case *gms.NullIf:
 		return e.Children()[:1]
 	case *expression.Case:
-		var list []sql.Expression
-		for _, b := range e.Branches {
-			list = append(list, b.Value)
-		}
+		list := lists.Map(e.Branches, func(b expression.CaseBranch) sql.Expression { return b.Value })
 		if e.Else != nil {
 			list = append(list, e.Else)
 		}

@@ -41,7 +41,7 @@ func uncompress(ctx *sql.Context, args []any) (any, error) {
 		return nil, nil
 	}
 	length := int64(binary.LittleEndian.Uint32(b) & lengthMask)
-	if most := maxPacket(ctx); length > most {
+	if most := packet(ctx); length > most {
 		ctx.Warn(tooBigToUncompress, "Uncompressed data size too large; the maximum size is %d (probably, length of uncompressed data was corrupted)", most)
 		return nil, nil
 	}
@@ -81,14 +81,4 @@ func raw(ctx *sql.Context, v any) ([]byte, bool) {
 	}
 	s, ok := text(ctx, v)
 	return []byte(s), ok
-}
-
-// maxPacket is the session's max_allowed_packet.
-func maxPacket(ctx *sql.Context) int64 {
-	v, err := ctx.GetSessionVariable(ctx, "max_allowed_packet")
-	n, ok := v.(int64)
-	if err != nil || !ok {
-		return 1 << 26
-	}
-	return n
 }

@@ -146,10 +146,10 @@ type boundedFunction struct {
 // boundedCall is a call of a function of texts that computes its arguments, looks at what the
 // function is about to take, and then calls it with their values.
 type boundedCall struct {
-	sql.Expression // the function with its arguments, which is not evaluated
-	f              *boundedFunction
-	args           []sql.Expression
-	call           sql.Expression // with the values, which are in a row
+	texted // the function with its arguments, which is not evaluated
+	f      *boundedFunction
+	args   []sql.Expression
+	call   sql.Expression // with the values, which are in a row
 }
 
 var _ sql.FunctionExpression = (*boundedCall)(nil)
@@ -160,7 +160,7 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 		return nil, err
 	}
 	if !expression.ExpressionsResolved(args...) {
-		return &boundedCall{Expression: whole, f: f, args: args}, nil
+		return &boundedCall{texted: texted{whole}, f: f, args: args}, nil
 	}
 	slots := make([]sql.Expression, len(args))
 	for i, a := range args {
@@ -183,7 +183,7 @@ func newBoundedCall(ctx *sql.Context, f *boundedFunction, args []sql.Expression)
 	if by == carried {
 		call = restored(ctx, call)
 	}
-	return &boundedCall{Expression: whole, f: f, args: args, call: call}, nil
+	return &boundedCall{texted: texted{whole}, f: f, args: args, call: call}, nil
 }
 
 // slot is an argument that has been computed.
@@ -268,10 +268,7 @@ func (c *boundedCall) values(ctx *sql.Context, account *quota.Account, row sql.R
 	out, total := make(sql.Row, len(c.args)), int64(0)
 	for i, a := range c.args {
 		mark := account.Mark()
-		v, err := a.Eval(ctx, row)
-		if err == nil {
-			v, err = sql.UnwrapAny(ctx, v)
-		}
+		v, err := evaluated(ctx, a, row)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -359,11 +356,6 @@ func (c *boundedCall) WithChildren(ctx *sql.Context, children ...sql.Expression)
 		return nil, sql.ErrInvalidChildrenNumber.New(c, len(children), len(c.args))
 	}
 	return newBoundedCall(ctx, c.f, children)
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (c *boundedCall) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
-	return sql.GetCoercibility(ctx, c.Expression)
 }
 
 // space is SPACE(n). go-mysql-server's takes time by the square of n.

@@ -15,22 +15,16 @@ func init() {
 		function{name: "maketime", min: 3, max: 3, typeOf: secondsType, eval: makeTime,
 			doc: "returns the time of hours, minutes and seconds."},
 		function{name: "time", min: 1, max: 1, typeOf: spanOf, doc: "returns the time of a date or text.",
-			eval: func(ctx *sql.Context, a []any) (any, error) {
-				us, ok := span(ctx, a[0])
-				if !ok {
-					return nil, nil
-				}
-				return timeOf(us), nil
-			}},
+			eval: ofSpan(func(us int64) any { return timeOf(us) })},
 		function{name: "period_add", min: 2, max: 2, typ: types.Int64, eval: periodAdd,
 			doc: "adds months to a period YYMM or YYYYMM."},
 		function{name: "period_diff", min: 2, max: 2, typ: types.Int64, eval: periodDiff,
 			doc: "returns the number of months between two periods YYMM or YYYYMM."},
 		function{name: "sec_to_time", min: 1, max: 1, typeOf: secondsType, eval: secToTime,
 			doc: "returns seconds as a time."},
-		function{name: "to_seconds", min: 1, max: 1, typ: types.Int64, eval: toSeconds,
+		function{name: "to_seconds", min: 1, max: 1, typ: types.Int64, eval: ofMoment(func(t time.Time) any { return days(t)*86400 + clockOf(t)/1e6 }),
 			doc: "returns the seconds from the year 0 to a date."},
-		function{name: "to_days", min: 1, max: 1, typ: types.Int64, eval: toDays,
+		function{name: "to_days", min: 1, max: 1, typ: types.Int64, eval: ofMoment(func(t time.Time) any { return days(t) }),
 			doc: "returns the days from the year 0 to a date."},
 		function{name: "datediff", min: 2, max: 2, typ: types.Int64, doc: "returns the days from one date to another.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {
@@ -46,6 +40,26 @@ func init() {
 		function{name: "utc_date", typ: types.Date, eval: utcDate,
 			doc: "returns the day of the world's time."},
 	)
+}
+
+// ofMoment is a function of a date; NULL of what is none.
+func ofMoment(of func(t time.Time) any) func(ctx *sql.Context, a []any) (any, error) {
+	return func(ctx *sql.Context, a []any) (any, error) {
+		if t, ok := moment(ctx, a[0]); ok {
+			return of(t), nil
+		}
+		return nil, nil
+	}
+}
+
+// ofSpan is a function of a TIME, in microseconds; NULL of what is none.
+func ofSpan(of func(us int64) any) func(ctx *sql.Context, a []any) (any, error) {
+	return func(ctx *sql.Context, a []any) (any, error) {
+		if us, ok := span(ctx, a[0]); ok {
+			return of(us), nil
+		}
+		return nil, nil
+	}
 }
 
 // year4 makes a year of two digits one of four, as MySQL does: 70 to 99 are of the last century.
@@ -135,22 +149,6 @@ func days(t time.Time) int64 {
 	return n
 }
 
-func toDays(ctx *sql.Context, a []any) (any, error) {
-	t, ok := moment(ctx, a[0])
-	if !ok {
-		return nil, nil
-	}
-	return days(t), nil
-}
-
-func toSeconds(ctx *sql.Context, a []any) (any, error) {
-	t, ok := moment(ctx, a[0])
-	if !ok {
-		return nil, nil
-	}
-	return days(t)*86400 + clockOf(t)/1e6, nil
-}
-
 func curDate(ctx *sql.Context, _ []any) (any, error) {
 	t := ctx.QueryTime()
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
@@ -163,41 +161,34 @@ func utcDate(ctx *sql.Context, _ []any) (any, error) {
 func init() {
 	define(
 		function{name: "week", min: 1, max: 2, typ: types.Int32, doc: "returns the week of the year of a date, in one of eight ways to count.",
-			eval: func(ctx *sql.Context, a []any) (any, error) {
-				t, mode, ok := dateAndMode(ctx, a)
-				if !ok {
-					return nil, nil
-				}
+			eval: inWeeks(func(t time.Time, mode int) int {
 				_, w := weekOf(t, mode)
-				return int32(w), nil
-			}},
+				return w
+			})},
 		function{name: "yearweek", min: 1, max: 2, typ: types.Int32, doc: "returns the year and the week of a date.",
-			eval: func(ctx *sql.Context, a []any) (any, error) {
-				t, mode, ok := dateAndMode(ctx, a)
-				if !ok {
-					return nil, nil
-				}
+			eval: inWeeks(func(t time.Time, mode int) int {
 				y, w := weekOf(t, mode|weekYear)
-				return int32(100*y + w), nil
-			}},
+				return 100*y + w
+			})},
 	)
 }
 
-// dateAndMode reads the arguments of WEEK; its default mode is the session's.
-func dateAndMode(ctx *sql.Context, a []any) (time.Time, int, bool) {
-	t, ok := moment(ctx, a[0])
-	if !ok {
-		return t, 0, false
-	}
-	if len(a) == 1 {
-		v, err := ctx.GetSessionVariable(ctx, "default_week_format")
-		if err != nil {
-			return t, 0, true
+// inWeeks is a function of a date and a mode of WEEK; the default mode is the session's.
+func inWeeks(of func(t time.Time, mode int) int) func(ctx *sql.Context, a []any) (any, error) {
+	return func(ctx *sql.Context, a []any) (any, error) {
+		t, ok := moment(ctx, a[0])
+		by := any(int64(0))
+		if len(a) > 1 {
+			by = a[1]
+		} else if v, err := ctx.GetSessionVariable(ctx, "default_week_format"); err == nil {
+			by = v
 		}
-		a = append(a, v)
+		mode, read := integer(ctx, by)
+		if !ok || !read {
+			return nil, nil
+		}
+		return int32(of(t, int(mode&7))), nil
 	}
-	mode, ok := integer(ctx, a[1])
-	return t, int(mode & 7), ok
 }
 
 // The bits of a mode of WEEK, as MySQL numbers the modes.
@@ -263,13 +254,7 @@ func firstWeek(year int, monday, whole bool) int {
 
 func init() {
 	part := func(name, doc string, of func(us int64) int64) function {
-		return function{name: name, min: 1, max: 1, typ: types.Int32, doc: doc, eval: func(ctx *sql.Context, a []any) (any, error) {
-			us, ok := span(ctx, a[0])
-			if !ok {
-				return nil, nil
-			}
-			return int32(of(max(us, -us))), nil
-		}}
+		return function{name: name, min: 1, max: 1, typ: types.Int32, doc: doc, eval: ofSpan(func(us int64) any { return int32(of(max(us, -us))) })}
 	}
 	define(
 		part("hour", "returns the hours of a time.", func(us int64) int64 { return us / 3600e6 }),
@@ -277,13 +262,7 @@ func init() {
 		part("second", "returns the seconds of a time.", func(us int64) int64 { return us / 1e6 % 60 }),
 		part("microsecond", "returns the microseconds of a time.", func(us int64) int64 { return us % 1e6 }),
 		function{name: "time_to_sec", min: 1, max: 1, typ: types.Int64, doc: "returns the seconds of a time.",
-			eval: func(ctx *sql.Context, a []any) (any, error) {
-				us, ok := span(ctx, a[0])
-				if !ok {
-					return nil, nil
-				}
-				return us / 1e6, nil
-			}},
+			eval: ofSpan(func(us int64) any { return us / 1e6 })},
 		function{name: "addtime", min: 2, max: 2, typeOf: sumType, eval: addTime(1), doc: "adds a time to a time or a date with a time."},
 		function{name: "subtime", min: 2, max: 2, typeOf: sumType, eval: addTime(-1), doc: "takes a time off a time or a date with a time."},
 	)

@@ -15,10 +15,7 @@ func init() {
 	define(
 		function{name: "date_format", min: 2, max: 2, typ: types.LongText, doc: "writes a date as a format says.",
 			eval: func(ctx *sql.Context, a []any) (any, error) {
-				t, ok := moment(ctx, a[0])
-				if s, timed := a[0].(types.Timespan); timed {
-					t, ok = todayAt(ctx, s.AsMicroseconds()), true
-				}
+				t, ok := momentOrToday(ctx, a[0])
 				f, formatted := text(ctx, a[1])
 				if !ok || !formatted {
 					return nil, nil

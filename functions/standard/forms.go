@@ -197,7 +197,7 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 		unit /= 10
 	}
 	if types.IsText(e.Type(ctx)) {
-		e = &checked{Expression: e}
+		e = &checked{texted: texted{e}}
 	}
 	return as(ctx, "cast", e, t, func(ctx *sql.Context, v any) (any, error) {
 		if IsTimespan(t) {
@@ -207,10 +207,7 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 			}
 			return timeOf(time.Duration(us * 1000).Round(unit).Microseconds()), nil
 		}
-		m, ok := moment(ctx, v)
-		if s, timed := v.(types.Timespan); timed {
-			m, ok = todayAt(ctx, s.AsMicroseconds()), true
-		}
+		m, ok := momentOrToday(ctx, v)
 		switch {
 		case !ok:
 			if s, isText := plainText(v); isText && types.IsZeroTimestampStr(strings.TrimSpace(s)) {
@@ -225,6 +222,14 @@ func cast(ctx *sql.Context, e sql.Expression, t sql.Type, digits int) sql.Expres
 		}
 		return m, nil
 	})
+}
+
+// momentOrToday reads a date as moment does, and a TIME as one of today.
+func momentOrToday(ctx *sql.Context, v any) (time.Time, bool) {
+	if s, timed := v.(types.Timespan); timed {
+		return todayAt(ctx, s.AsMicroseconds()), true
+	}
+	return moment(ctx, v)
 }
 
 // todayAt is the moment that MySQL reads a TIME as where it wants one.

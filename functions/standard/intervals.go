@@ -129,10 +129,7 @@ func shiftedType(ctx *sql.Context, t sql.Type, by *expression.Interval) sql.Type
 
 // Eval implements sql.Expression.
 func (s *shift) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := s.date.Eval(ctx, row)
-	if err == nil {
-		v, err = sql.UnwrapAny(ctx, v)
-	}
+	v, err := evaluated(ctx, s.date, row)
 	if err != nil || v == nil {
 		return nil, err
 	}

@@ -19,6 +19,8 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/lists"
 )
 
 func init() {
@@ -345,11 +347,7 @@ func leaves(ctx *sql.Context, v any, of func(any) any) (any, error) {
 			}
 			return m
 		case []any:
-			list := make([]any, len(x))
-			for i, e := range x {
-				list[i] = changed(e)
-			}
-			return list
+			return lists.Map(x, changed)
 		}
 		return of(v)
 	}

@@ -78,7 +78,7 @@ func guardedWhole(ctx *sql.Context, e sql.Expression) (sql.Expression, transform
 		if _, ok := e.(sql.Aggregation); ok { // nodes above know an aggregate by its text
 			for i, c := range e.Children() {
 				if text := c.String(); text != list[i].String() {
-					list[i] = &spelledSo{list[i], text}
+					list[i] = &spelledSo{texted{list[i]}, text}
 				}
 			}
 		}
@@ -156,7 +156,7 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 
 // spelledSo is an expression with the text of another.
 type spelledSo struct {
-	sql.Expression
+	texted
 	text string
 }
 
@@ -165,12 +165,7 @@ func (s *spelledSo) String() string { return s.text }
 // WithChildren implements sql.Expression.
 func (s *spelledSo) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.Expression, error) {
 	e, err := s.Expression.WithChildren(ctx, children...)
-	return &spelledSo{e, s.text}, err
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (s *spelledSo) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
-	return sql.GetCoercibility(ctx, s.Expression)
+	return &spelledSo{texted{e}, s.text}, err
 }
 
 // measured are functions that give texts, and read times.
@@ -216,7 +211,7 @@ func check(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeId
 		}
 		same = transform.NewTree
 		_, casts := e.(*expression.Convert)
-		return &checked{x, casts && types.IsInteger(e.Type(ctx))}
+		return &checked{texted{x}, casts && types.IsInteger(e.Type(ctx))}
 	}
 	for i, c := range out {
 		if value := i > 0 && (i%2 == 0 || i == len(out)-1); !chooses || !value {
@@ -247,7 +242,7 @@ func tooLongForOne(ctx context.Context, v any) error {
 // checked is a text that is read as a number or a time. MySQL reads one of any length, as the
 // nearest of its own numbers; here those that are longer than all of these are refused.
 type checked struct {
-	sql.Expression
+	texted
 	whole bool // it is read as a whole number, up to an exponent
 }
 
@@ -256,15 +251,12 @@ func (c *checked) Children() []sql.Expression { return []sql.Expression{c.Expres
 
 // WithChildren implements sql.Expression.
 func (c *checked) WithChildren(_ *sql.Context, children ...sql.Expression) (sql.Expression, error) {
-	return &checked{children[0], c.whole}, nil
+	return &checked{texted{children[0]}, c.whole}, nil
 }
 
 // Eval implements sql.Expression.
 func (c *checked) Eval(ctx *sql.Context, row sql.Row) (any, error) {
-	v, err := c.Expression.Eval(ctx, row)
-	if err == nil {
-		v, err = sql.UnwrapAny(ctx, v)
-	}
+	v, err := evaluated(ctx, c.Expression, row)
 	read := v
 	if s, ok := plainText(v); ok && c.whole {
 		read, _, _ = strings.Cut(strings.ToLower(s), "e")
@@ -273,11 +265,6 @@ func (c *checked) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		err = tooLongForOne(ctx, read)
 	}
 	return v, err
-}
-
-// CollationCoercibility implements sql.CollationCoercible.
-func (c *checked) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
-	return sql.GetCoercibility(ctx, c.Expression)
 }
 
 // decimalColumn is a DECIMAL of JSON_TABLE, which reads texts as well.

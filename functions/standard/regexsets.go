@@ -50,15 +50,11 @@ func negated(set []rune) []rune {
 func tables(list ...*unicode.RangeTable) []rune {
 	var out []rune
 	for _, t := range list {
+		ranges := slices.Clone(t.R32)
 		for _, r := range t.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				if out = append(out, c, c); r.Stride == 1 {
-					out[len(out)-1] = rune(r.Hi)
-					break
-				}
-			}
+			ranges = append(ranges, unicode.Range32{Lo: uint32(r.Lo), Hi: uint32(r.Hi), Stride: uint32(r.Stride)})
 		}
-		for _, r := range t.R32 {
+		for _, r := range ranges {
 			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
 				if out = append(out, c, c); r.Stride == 1 {
 					out[len(out)-1] = rune(r.Hi)

@@ -25,6 +25,20 @@ type retyped struct {
 	strict bool // a division by zero is an error
 }
 
+// retypedBy is an expression of operands with a type, and what it is of their values. NULL is NULL.
+func retypedBy(e sql.Expression, typ sql.Type, of func(ctx *sql.Context, a []any) (any, error), operands ...sql.Expression) *retyped {
+	return &retyped{shadow: shadow{e}, typ: typ, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
+		values := make([]any, len(operands))
+		for i, x := range operands {
+			var err error
+			if values[i], err = evaluated(ctx, x, row); values[i] == nil || err != nil {
+				return nil, err
+			}
+		}
+		return of(ctx, values)
+	}}
+}
+
 // Type implements sql.Expression.
 func (r *retyped) Type(*sql.Context) sql.Type { return r.typ }
 
@@ -100,33 +114,21 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-			v, err := with.Eval(ctx, row)
-			if err == nil {
-				v, err = sql.UnwrapAny(ctx, v)
-			}
-			if v == nil || err != nil {
-				return nil, err
-			}
-			return finite(doubleOf(ctx, v), e.String())
-		}}, nil
+		return retypedBy(e, types.Float64, func(ctx *sql.Context, a []any) (any, error) { return finite(doubleOf(ctx, a[0]), e.String()) }, with), nil
 	case *gms.BitCount: // of a number, or of all bytes
 		of := e.Children()[0]
 		bytes := types.IsBinaryType(of.Type(ctx))
-		return &retyped{shadow: shadow{e}, typ: types.Int32, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-			v, err := evaluated(ctx, of, row)
-			if v == nil || err != nil {
-				return nil, err
+		return retypedBy(e, types.Int32, func(ctx *sql.Context, a []any) (any, error) {
+			s, ok := plainText(a[0])
+			if !ok || !bytes {
+				return int32(mathbits.OnesCount64(bitsOf(ctx, a[0]))), nil
 			}
-			if s, ok := plainText(v); ok && bytes {
-				n := 0
-				for _, b := range []byte(s) {
-					n += mathbits.OnesCount8(b)
-				}
-				return int32(n), nil
+			n := 0
+			for _, b := range []byte(s) {
+				n += mathbits.OnesCount8(b)
 			}
-			return int32(mathbits.OnesCount64(bitsOf(ctx, v))), nil
-		}}, nil
+			return int32(n), nil
+		}, of), nil
 	case *gms.TimeDiff:
 		return &retyped{shadow: shadow{e}, typ: spanOf(ctx, e.Children()), eval: e.Eval}, nil
 	case *expression.Convert:
@@ -292,10 +294,7 @@ func chosenAs(ctx *sql.Context, e sql.Expression, t sql.Type, first func(sql.Exp
 		return nil, err
 	}
 	return &retyped{shadow: shadow{e}, typ: t, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-		v, err := with.Eval(ctx, row)
-		if err == nil {
-			v, err = sql.UnwrapAny(ctx, v)
-		}
+		v, err := evaluated(ctx, with, row)
 		if v == nil || err != nil || last == nil {
 			return v, err
 		}
@@ -311,22 +310,14 @@ func remainder(ctx *sql.Context, m *expression.Mod) sql.Expression {
 	if !inexact(l) && !inexact(r) || !number(l) || !number(r) {
 		return nil
 	}
-	return &retyped{shadow: shadow{m}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-		a, err := m.LeftChild.Eval(ctx, row)
-		if a == nil || err != nil {
-			return nil, err
-		}
-		b, err := m.RightChild.Eval(ctx, row)
-		if b == nil || err != nil {
-			return nil, err
-		}
-		y := doubleOf(ctx, b)
+	return retypedBy(m, types.Float64, func(ctx *sql.Context, a []any) (any, error) {
+		y := doubleOf(ctx, a[1])
 		if y == 0 {
 			ctx.Warn(1365, "Division by 0")
 			return nil, nil
 		}
-		return math.Mod(doubleOf(ctx, a), y), nil
-	}}
+		return math.Mod(doubleOf(ctx, a[0]), y), nil
+	}, m.LeftChild, m.RightChild)
 }
 
 // bitsOf are the bits of a number, the nearest whole one.
@@ -361,16 +352,8 @@ func bits(ctx *sql.Context, b *expression.BitOp) sql.Expression {
 	if !takes(b.LeftChild) || !takes(b.RightChild) {
 		return nil
 	}
-	return &retyped{shadow: shadow{b}, typ: types.Uint64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-		l, err := evaluated(ctx, b.LeftChild, row)
-		if l == nil || err != nil {
-			return nil, err
-		}
-		r, err := evaluated(ctx, b.RightChild, row)
-		if r == nil || err != nil {
-			return nil, err
-		}
-		x, y := bitsOf(ctx, l), bitsOf(ctx, r)
+	return retypedBy(b, types.Uint64, func(ctx *sql.Context, a []any) (any, error) {
+		x, y := bitsOf(ctx, a[0]), bitsOf(ctx, a[1])
 		switch b.Op {
 		case "&":
 			return x & y, nil
@@ -382,7 +365,7 @@ func bits(ctx *sql.Context, b *expression.BitOp) sql.Expression {
 			return x << y, nil
 		}
 		return x >> y, nil
-	}}
+	}, b.LeftChild, b.RightChild)
 }
 
 // ofLibrary is a function of a number that the C library has, as SIN(x), LOG(x) among them; nil of
@@ -424,20 +407,12 @@ func ofDouble(ctx *sql.Context, e sql.Expression, round func(float64) float64) s
 	if !types.IsFloat(list[0].Type(ctx)) || len(list) > 1 && !isNumber(list[1].Type(ctx)) {
 		return nil
 	}
-	return &retyped{shadow: shadow{e}, typ: types.Float64, eval: func(ctx *sql.Context, row sql.Row) (any, error) {
-		v, err := evaluated(ctx, list[0], row)
-		if v == nil || err != nil {
-			return nil, err
-		}
+	return retypedBy(e, types.Float64, func(ctx *sql.Context, a []any) (any, error) {
 		places := int64(0)
-		if len(list) > 1 {
-			n, err := evaluated(ctx, list[1], row)
-			if n == nil || err != nil {
-				return nil, err
-			}
-			places, _ = integer(ctx, n)
+		if len(a) > 1 {
+			places, _ = integer(ctx, a[1])
 		}
-		x, by := doubleOf(ctx, v), math.Pow10(int(min(max(places, -places), 400)))
+		x, by := doubleOf(ctx, a[0]), math.Pow10(int(min(max(places, -places), 400)))
 		switch {
 		case places < 0 && math.IsInf(by, 0):
 			return 0.0, nil
@@ -447,5 +422,5 @@ func ofDouble(ctx *sql.Context, e sql.Expression, round func(float64) float64) s
 			return x, nil
 		}
 		return round(x*by) / by, nil
-	}}
+	}, list...)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/sqltypes"
+
+	"scrim/internal/lists"
 )
 
 // function is an entry of the table.
@@ -122,11 +124,8 @@ func newCall(ctx *sql.Context, f *function, args []sql.Expression) *call {
 func (c *call) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	values := make([]any, len(c.args))
 	for i, a := range c.args {
-		v, err := a.Eval(ctx, row)
+		v, err := evaluated(ctx, a, row)
 		if err != nil {
-			return nil, err
-		}
-		if v, err = sql.UnwrapAny(ctx, v); err != nil {
 			return nil, err
 		}
 		if v == nil && !c.f.nulls {
@@ -174,10 +173,7 @@ func (c *call) WithChildren(ctx *sql.Context, children ...sql.Expression) (sql.E
 }
 
 func (c *call) String() string {
-	list := make([]string, len(c.args))
-	for i, a := range c.args {
-		list[i] = a.String()
-	}
+	list := lists.Map(c.args, func(a sql.Expression) string { return a.String() })
 	if c.f.unseen {
 		return list[0]
 	}
@@ -215,10 +211,7 @@ func timestampType(ctx *sql.Context, args []sql.Expression) sql.Type {
 
 // timestamp is TIMESTAMP(date) and TIMESTAMP(date, time).
 func timestamp(ctx *sql.Context, a []any) (any, error) {
-	t, ok := moment(ctx, a[0])
-	if s, timed := a[0].(types.Timespan); timed {
-		t, ok = todayAt(ctx, s.AsMicroseconds()), true
-	}
+	t, ok := momentOrToday(ctx, a[0])
 	if len(a) > 1 && ok {
 		var by int64
 		if by, ok = span(ctx, a[1]); ok {

@@ -323,7 +323,7 @@ func dateText(ctx *sql.Context, e sql.Expression) sql.Expression {
 	if member(e.Type(ctx)) {
 		e = inWords(ctx, e)
 	}
-	return as(ctx, "cast", &checked{Expression: e}, types.DatetimeMaxPrecision, func(ctx *sql.Context, v any) (any, error) {
+	return as(ctx, "cast", &checked{texted: texted{e}}, types.DatetimeMaxPrecision, func(ctx *sql.Context, v any) (any, error) {
 		if m, ok := moment(ctx, v); ok {
 			return m, nil
 		}

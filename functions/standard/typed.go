@@ -163,6 +163,14 @@ func FailsByZero(e sql.Expression) bool {
 	return ok && t.strict || also && r.strict
 }
 
+// texted is an expression around another, whose text has the collation of the other.
+type texted struct{ sql.Expression }
+
+// CollationCoercibility implements sql.CollationCoercible.
+func (t texted) CollationCoercibility(ctx *sql.Context) (collation sql.CollationID, coercibility byte) {
+	return sql.GetCoercibility(ctx, t.Expression)
+}
+
 // shadow is an expression under another one's names.
 type shadow struct{ sql.Expression }
 
@@ -248,8 +256,8 @@ func operand(ctx *sql.Context, row sql.Row, e sql.Expression) (v any, err error)
 	}
 	if t, ok := e.(*typed); ok {
 		v, err = t.unrounded(ctx, row)
-	} else if v, err = e.Eval(ctx, row); err == nil {
-		v, err = sql.UnwrapAny(ctx, v)
+	} else {
+		v, err = evaluated(ctx, e, row)
 	}
 	if err != nil || v == nil {
 		return nil, err

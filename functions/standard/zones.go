@@ -205,10 +205,7 @@ func (u unixTimestamp) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 	if err != nil || v == nil {
 		return nil, err
 	}
-	read, ok := moment(ctx, v)
-	if s, timed := v.(types.Timespan); timed {
-		read, ok = todayAt(ctx, s.AsMicroseconds()), true
-	}
+	read, ok := momentOrToday(ctx, v)
 	if !ok {
 		ctx.Warn(1292, "Incorrect datetime value: %s", u.Date.String())
 		return int64(0), nil

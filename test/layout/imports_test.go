@@ -144,6 +144,9 @@ var rules = []struct {
 	{"scrim/planner", []string{"scrim/planner", "scrim/functions", "scrim/catalog", "scrim/accounting", "scrim/engine/estimator", "scrim/engine/store", "scrim/internal/collation", "scrim/internal/params", "scrim/internal/refuse", "scrim/internal/remark", "scrim/internal/sqltext"}, "planning opens nothing and runs nothing"},
 }
 
+// everywhere may be imported by every package: functions on lists know nothing of what is in them.
+const everywhere = "scrim/internal/lists"
+
 func TestArrowsPointOneWay(t *testing.T) {
 	for _, p := range modulePackages(t) {
 		rule := -1
@@ -156,7 +159,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 			continue
 		}
 		for _, imp := range p.Imports {
-			if under(imp, "scrim") && !allowed(imp, rules[rule].may) {
+			if under(imp, "scrim") && imp != everywhere && !allowed(imp, rules[rule].may) {
 				t.Errorf("%s imports %s: %s", p.ImportPath, imp, rules[rule].reason)
 			}
 		}
