@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -43,10 +44,7 @@ func settingOf(key string) (setting, bool) {
 
 // keyNames lists the keys for a refusal.
 func keyNames() string {
-	names := make([]string, len(settings))
-	for i, s := range settings {
-		names[i] = s.Name
-	}
+	names := lists.Map(settings, func(s setting) string { return s.Name })
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -252,11 +253,7 @@ func (d Domain) String() string {
 	case d.Span != nil:
 		return fmt.Sprintf(`{"min":%s,"max":%s%s}`, formatValue(d.Span.from()), formatValue(d.Span.to()), d.null())
 	}
-	parts := make([]string, len(d.Values))
-	for i, v := range d.Values {
-		parts[i] = formatValue(v)
-	}
-	return "[" + strings.Join(parts, ",") + "]"
+	return "[" + strings.Join(lists.Map(d.Values, formatValue), ",") + "]"
 }
 
 func formatValue(v any) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -57,13 +58,9 @@ func (s *Snapshot) Entities() []string {
 // Children lists the protected tables that are linked to the table, sorted by name.
 func (s *Snapshot) Children(table string) []Table {
 	table = strings.ToLower(table)
-	var out []Table
-	for _, t := range s.All() {
-		if slices.ContainsFunc(t.links(), func(l *Link) bool { return l.Parent == table }) {
-			out = append(out, t)
-		}
-	}
-	return out
+	return lists.Filter(s.All(), func(t Table) bool {
+		return slices.ContainsFunc(t.links(), func(l *Link) bool { return l.Parent == table })
+	})
 }
 
 // links are the links of a table towards its persons.

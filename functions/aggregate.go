@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator/covariance"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -79,11 +80,7 @@ func (a *Aggregate) String() string {
 
 // called is the identity of a call.
 func called(name string, args []sql.Expression) string {
-	texts := make([]string, len(args))
-	for i, e := range args {
-		texts[i] = e.String()
-	}
-	return name + "(" + strings.Join(texts, ", ") + ")" + capitals(args)
+	return name + "(" + strings.Join(lists.Map(args, func(e sql.Expression) string { return e.String() }), ", ") + ")" + capitals(args)
 }
 
 // Base is the aggregate itself, whose answer's error this tells of.

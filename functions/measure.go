@@ -16,6 +16,7 @@ import (
 	"scrim/engine/estimator/quantile"
 	"scrim/engine/estimator/variance"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -237,11 +238,7 @@ func listOfQuantiles(c *Call) error {
 		return refuse.New(refuse.Option, "%s wants a JSON array of 1 to %d numbers between 0 and 1 as its second argument.", c.Function.Name, maxQuantiles).
 			With("For example DP_QUANTILES(x, '[0.25, 0.5, 0.75]').")
 	}
-	var texts []string
-	for _, n := range numbers {
-		texts = append(texts, n.String())
-	}
-	return c.fractions(texts...)
+	return c.fractions(lists.Map(numbers, func(n json.Number) string { return n.String() })...)
 }
 
 // fractions reads the quantiles that a call asks for, however they are spelt.

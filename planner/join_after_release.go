@@ -9,6 +9,7 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rule"
@@ -120,12 +121,7 @@ func (s *statement) sideAnswers(j *gmsplan.JoinNode) (sql.Node, []*answerJoin, e
 	if len(list) == 0 || sides[0] == nil && sides[1] == nil {
 		return j, nil, nil
 	}
-	var rest []sql.Expression
-	for _, c := range tree.Conjuncts(j.Filter) {
-		if !take(s.ctx, list, c) {
-			rest = append(rest, c)
-		}
-	}
+	rest := lists.Filter(tree.Conjuncts(j.Filter), func(c sql.Expression) bool { return !take(s.ctx, list, c) })
 	one := sides[0]
 	if one == nil {
 		one = sides[1]

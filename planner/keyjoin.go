@@ -12,6 +12,7 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/planner/keys"
 	"scrim/planner/tree"
 )
@@ -72,11 +73,7 @@ func (j *keyJoin) BuildRowIter(ctx *sql.Context, b sql.NodeExecBuilder, row sql.
 // types are those that values are compared in: of the left side's columns.
 func (j *keyJoin) types(ctx *sql.Context) []sql.Type {
 	schema := j.left.Schema(ctx)
-	out := make([]sql.Type, len(j.pairs))
-	for i, p := range j.pairs {
-		out[i] = schema[p.left].Type
-	}
-	return out
+	return lists.Map(j.pairs, func(p matched) sql.Type { return schema[p.left].Type })
 }
 
 type keyJoinIter struct {

@@ -8,6 +8,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/push"
@@ -250,10 +251,7 @@ func listed(ctx *sql.Context, n sql.Node) sql.Node {
 	if !ok || !hasAnswer(ctx, p.Child) {
 		return n
 	}
-	list := make([]sql.Expression, len(p.Projections))
-	for i, e := range p.Projections {
-		list[i] = expression.NewAlias(ctx, e.String(), tree.Unalias(e))
-	}
+	list := lists.Map(p.Projections, func(e sql.Expression) sql.Expression { return expression.NewAlias(ctx, e.String(), tree.Unalias(e)) })
 	return gmsplan.NewProject(ctx, list, p.Child)
 }
 

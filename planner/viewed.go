@@ -15,6 +15,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/estimator"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/planner/cells"
 	"scrim/planner/parse"
@@ -315,10 +316,7 @@ func (v *viewed) fromView(r *plan.Release, a *cells.Answer) *plan.FromView {
 
 // places are the aggregates of the answers by aggregate of the release and by its part.
 func (v *viewed) places(r *plan.Release) [][]int {
-	out := make([][]int, len(r.Aggregates))
-	for i, a := range r.Aggregates {
-		out[i] = make([]int, max(1, len(a.Parts)))
-	}
+	out := lists.Map(r.Aggregates, func(a plan.Aggregate) []int { return make([]int, max(1, len(a.Parts))) })
 	for at, i := range v.columns {
 		o := r.Output[at]
 		out[o.Aggregate][o.Part] = i

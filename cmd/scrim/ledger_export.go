@@ -14,6 +14,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/record"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 )
 
 // ledgerFilter is the flags that choose entries.
@@ -110,17 +111,11 @@ var outcomes = []record.Outcome{
 }
 
 func kindWords() (words []string) {
-	for _, k := range entryKinds {
-		words = append(words, string(k))
-	}
-	return words
+	return lists.Map(entryKinds, func(k accounting.EntryKind) string { return string(k) })
 }
 
 func outcomeWords() (words []string) {
-	for _, o := range outcomes {
-		words = append(words, o.String())
-	}
-	return words
+	return lists.Map(outcomes, func(o record.Outcome) string { return o.String() })
 }
 
 // filter reads the flags, and reports every problem at once.

@@ -22,6 +22,7 @@ import (
 
 	"scrim/engine"
 	"scrim/engine/observe/traces"
+	"scrim/internal/lists"
 )
 
 // passwordVariable names the environment variable with the password of a new directory's root.
@@ -225,11 +226,7 @@ func (r *reloader) keep(next *loaded) {
 }
 
 func texts(errs []error) []string {
-	out := make([]string, len(errs))
-	for i, err := range errs {
-		out[i] = err.Error()
-	}
-	return out
+	return lists.Map(errs, func(err error) string { return err.Error() })
 }
 
 // notify tells systemd about the process, where systemd has started it: sd_notify(3).

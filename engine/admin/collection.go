@@ -14,6 +14,7 @@ import (
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/local"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -291,11 +292,7 @@ func (a *Admin) previewRound(ctx *sql.Context, name string, _ []string) ([]sql.R
 
 // warned words the warnings, NULL where there are none.
 func warned(list []local.Warning) any {
-	var words []string
-	for _, w := range list {
-		words = append(words, w.Code+": "+w.Text)
-	}
-	return orNull(strings.Join(words, " "))
+	return orNull(strings.Join(lists.Map(list, func(w local.Warning) string { return w.Code + ": " + w.Text }), " "))
 }
 
 // published is what dp_next_round would publish, or in the last round keep as the result, as JSON.

@@ -13,6 +13,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
 	"scrim/engine/mysql/session"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/spent"
 )
@@ -124,11 +125,7 @@ func (l *ledgerLines) of(e accounting.Entry) []sql.Row {
 	b := e.Budget
 	switch e.Kind {
 	case accounting.ChargeEntry:
-		var out []sql.Row
-		for _, c := range e.Charges {
-			out = append(out, l.charge(e, c))
-		}
-		return out
+		return lists.Map(e.Charges, func(c accounting.EntryCharge) sql.Row { return l.charge(e, c) })
 	case accounting.ReplayEntry:
 		return replayLines(e)
 	case accounting.NoteEntry:

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -136,12 +137,7 @@ func (s storeSchema) HasTable(name string) bool {
 // HasColumn implements catalog.Schema.
 func (s storeSchema) HasColumn(name, column string) bool {
 	t, _ := s.table(name)
-	for _, c := range t.Columns {
-		if strings.EqualFold(c.Name, column) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Columns, func(c store.Column) bool { return strings.EqualFold(c.Name, column) })
 }
 
 // ColumnType implements catalog.Schema.

@@ -4,6 +4,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting"
+	"scrim/internal/lists"
 )
 
 // PriceLine is one line of what CALL dp_price answers.
@@ -40,11 +41,7 @@ func (a *Admin) price() sql.ExternalStoredProcedureDetails {
 		if err != nil {
 			return nil, err
 		}
-		rows := make([]sql.Row, len(lines))
-		for i, l := range lines {
-			rows[i] = l.row()
-		}
-		return sql.RowsToRowIter(rows...), nil
+		return sql.RowsToRowIter(lists.Map(lines, func(l PriceLine) sql.Row { return l.row() })...), nil
 	}}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -105,10 +106,7 @@ func detachFiles(a *Admin, ctx *sql.Context, args []string) error {
 
 // Procedures lists the procedures in the order of the documentation.
 func Procedures() []Procedure {
-	out := make([]Procedure, len(procedures))
-	for i, p := range procedures {
-		out[i] = p.Procedure
-	}
+	out := lists.Map(procedures, func(p procedure) Procedure { return p.Procedure })
 	return append(out, simulateDoc, forecastDoc, loadBatchDoc, priceDoc, backupDoc, verifyDoc)
 }
 
@@ -155,11 +153,7 @@ func (a *Admin) function(p procedure, n int) any {
 	in := append([]reflect.Type{reflect.TypeFor[*sql.Context]()}, slices.Repeat([]reflect.Type{reflect.TypeFor[string]()}, n)...)
 	out := []reflect.Type{reflect.TypeFor[sql.RowIter](), reflect.TypeFor[error]()}
 	return reflect.MakeFunc(reflect.FuncOf(in, out, false), func(in []reflect.Value) []reflect.Value {
-		var args []string
-		for _, v := range in[1:] {
-			args = append(args, v.String())
-		}
-		rows, err := a.call(in[0].Interface().(*sql.Context), p, args)
+		rows, err := a.call(in[0].Interface().(*sql.Context), p, lists.Map(in[1:], func(v reflect.Value) string { return v.String() }))
 		if err != nil || p.result == nil {
 			rows = nil
 		}
@@ -178,10 +172,7 @@ func (a *Admin) call(ctx *sql.Context, p procedure, args []string) (sql.RowIter,
 	case who == "" || !a.o.IsDBA(ctx):
 		return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA only.", p.Name)
 	}
-	quoted := make([]string, len(args))
-	for i, s := range args {
-		quoted[i] = "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	}
+	quoted := lists.Map(args, func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" })
 	return a.noted(who, p.Name, "CALL "+p.Name+"("+strings.Join(quoted, ", ")+")", func() (sql.RowIter, error) {
 		if p.stream != nil {
 			return p.stream(a, ctx, args)

@@ -14,6 +14,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/engine/store/lake"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -69,10 +70,7 @@ func attach(ctx *sql.Context, files Sources, cat *catalog.Catalog, hasView func(
 	if err != nil {
 		return nil, unfit(err)
 	}
-	var rows []sql.Row
-	for _, c := range made.Columns {
-		rows = append(rows, sql.Row{c.Name, c.Type, nil})
-	}
+	rows := lists.Map(made.Columns, func(c store.Column) sql.Row { return sql.Row{c.Name, c.Type, nil} })
 	for _, c := range made.Left {
 		rows = append(rows, sql.Row{c.Name, c.Type, "left out: no column here has this type"})
 	}

@@ -13,6 +13,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/collections/collect"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
@@ -234,11 +235,7 @@ func functionRows(*sql.Context) ([]sql.Row, error) {
 }
 
 func procedureRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, p := range Procedures() {
-		out = append(out, sql.Row{p.Name, p.Signature, p.Doc, p.Example})
-	}
-	return out, nil
+	return lists.Map(Procedures(), func(p Procedure) sql.Row { return sql.Row{p.Name, p.Signature, p.Doc, p.Example} }), nil
 }
 
 func protocolRows(*sql.Context) ([]sql.Row, error) {

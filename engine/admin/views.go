@@ -16,6 +16,7 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/views"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -128,11 +129,7 @@ func (a *Admin) viewSums(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		level = x
 	}
 	list, err := a.o.Views.Sums(ctx, args[0], level)
-	var out []sql.Row
-	for _, s := range list {
-		out = append(out, sql.Row{s.Group, s.Column, s.Value, s.StdErr, s.Low, s.High})
-	}
-	return out, err
+	return lists.Map(list, func(s views.Sum) sql.Row { return sql.Row{s.Group, s.Column, s.Value, s.StdErr, s.Low, s.High} }), err
 }
 
 // viewRef reads the name of a view.
@@ -393,9 +390,5 @@ func (a *Admin) syntheticErrors(ctx *sql.Context, ref store.TableRef, _ []string
 	if !found {
 		return nil, refuse.New(refuse.View, "There is no synthetic table %.140s.", ref.String()).With("SELECT table_name FROM dp.synthetic lists those that there are.")
 	}
-	var out []sql.Row
-	for _, p := range pairs {
-		out = append(out, sql.Row{p.First, p.Second, p.Variation, p.StdErr})
-	}
-	return out, nil
+	return lists.Map(pairs, func(p views.PairError) sql.Row { return sql.Row{p.First, p.Second, p.Variation, p.StdErr} }), nil
 }

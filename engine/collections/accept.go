@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/local"
@@ -214,12 +215,7 @@ func (c *Collections) tallyLocal(ctx context.Context, ref store.TableRef, p *col
 
 // counted tells whether the reports of a round have so few values that counting them is worth it.
 func counted(p *collect.Params) bool {
-	for _, cell := range p.Cells {
-		if cell.PayloadSize() > 2 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Cells, func(cell collect.Cell) bool { return cell.PayloadSize() > 2 })
 }
 
 func addCounted(t *local.Tally, p *collect.Params, reports [][]byte, counts []int64) error {

@@ -11,6 +11,7 @@ import (
 
 	"scrim/engine/collections/collect/exact"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -229,10 +230,7 @@ func (t tx) report(col *collection, spent []submission, day time.Time) error {
 	if err := t.fill(col.ref(), reportRows(col, spent, day)); err != nil {
 		return err
 	}
-	hashes := make([][]any, len(spent))
-	for i, s := range spent {
-		hashes[i] = []any{s.hash[:], s.digest[:]}
-	}
+	hashes := lists.Map(spent, func(s submission) []any { return []any{s.hash[:], s.digest[:]} })
 	slices.SortFunc(hashes, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
 	return t.fill(t.table(tableSpent, col.record), hashes)
 }

@@ -14,6 +14,7 @@ import (
 	"scrim/engine/collections/collect/issue"
 	"scrim/engine/collections/local"
 	"scrim/engine/collections/shuffle"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -132,13 +133,7 @@ func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact
 		if err != nil {
 			return outcomeOf(nil, err)
 		}
-		var mine []issue.Seat[place]
-		for _, at := range seats {
-			if int(at.Place.round) == number {
-				mine = append(mine, at)
-			}
-		}
-		o, err := s.round(ctx, p, mine, &order, r, &before)
+		o, err := s.round(ctx, p, lists.Filter(seats, func(at issue.Seat[place]) bool { return int(at.Place.round) == number }), &order, r, &before)
 		if err != nil || number == s.Design.Rounds() {
 			return outcomeOf(o.estimate, err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/seal"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -256,19 +257,12 @@ func (c *collection) wrongState(what string) error {
 		Final:   {"dp_drop_collection('%s')"},
 		Aborted: {"dp_drop_collection('%s')"},
 	}[c.State]
-	calls := make([]string, len(next))
-	for i, n := range next {
-		calls[i] = "CALL " + strings.ReplaceAll(n, "%s", c.Name)
-	}
+	calls := lists.Map(next, func(n string) string { return "CALL " + strings.ReplaceAll(n, "%s", c.Name) })
 	return refuse.New(refuse.CollectionState, "The collection %s is %s and cannot be %s.", c.Name, c.where(), what).
 		With("Now may follow %s.", strings.Join(calls, ", "))
 }
 
 // quotedList writes names for a person.
 func quotedList(names []string) string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = "'" + n + "'"
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Map(names, func(n string) string { return "'" + n + "'" }), ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/issue"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -140,10 +141,9 @@ func (t tx) keepTokens(col *collection, list []Token) error {
 	}
 	slices.SortFunc(sorted, func(a, b hashed) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 	for part := range slices.Chunk(sorted, fillRows) {
-		rows := make([][]any, len(part))
-		for i, h := range part {
-			rows[i] = []any{h.hash[:], int64(h.place.round), int64(h.place.stratum), int64(h.place.cell)}
-		}
+		rows := lists.Map(part, func(h hashed) []any {
+			return []any{h.hash[:], int64(h.place.round), int64(h.place.stratum), int64(h.place.cell)}
+		})
 		if err := t.fill(t.table(tableToken, col.record), rows); err != nil {
 			return err
 		}

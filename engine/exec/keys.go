@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/planner/plan"
 )
 
@@ -45,11 +46,7 @@ func (k groupKeys) leading() int { return min(k.keys, 1) }
 func (k groupKeys) at(column int) int { return column - k.named + k.leading() }
 
 func (k groupKeys) all(columns []int) []int {
-	out := make([]int, len(columns))
-	for i, c := range columns {
-		out[i] = k.at(c)
-	}
-	return out
+	return lists.Map(columns, k.at)
 }
 
 // types are those of what arrives.

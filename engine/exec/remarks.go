@@ -12,6 +12,7 @@ import (
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/reconcile"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/remark"
 	"scrim/planner/plan"
@@ -142,10 +143,7 @@ func declaration(r *plan.Release) string {
 	if columns = slices.Compact(columns); len(r.Reads) != 1 || len(columns) == 0 {
 		return "a DBA declares the columns that they are made of with dp_set_domain"
 	}
-	calls := make([]string, len(columns))
-	for i, c := range columns {
-		calls[i] = fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", r.Reads[0], c)
-	}
+	calls := lists.Map(columns, func(c string) string { return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '[…]')", r.Reads[0], c) })
 	if computed {
 		return strings.Join(calls, " and ") + ", the columns that they are computed from, by their values or as '{\"min\": …, \"max\": …}'"
 	}

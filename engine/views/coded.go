@@ -14,6 +14,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/estimator/synthetic"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/keys"
@@ -174,11 +175,7 @@ func (c *coded) integers(lo, hi int64, bins int) {
 	if len(begins) == 0 {
 		return
 	}
-	var ends []string
-	for _, b := range begins[1:] {
-		ends = append(ends, strconv.FormatInt(lo+b, 10))
-	}
-	c.under(strconv.FormatInt(lo, 10), ends, strconv.FormatInt(hi, 10))
+	c.under(strconv.FormatInt(lo, 10), lists.Map(begins[1:], func(b int64) string { return strconv.FormatInt(lo+b, 10) }), strconv.FormatInt(hi, 10))
 	c.value = func(code int, r *rand.Rand) any { return lo + drawn(begins, n, code, r) }
 }
 
@@ -217,11 +214,7 @@ func (c *coded) moments(first, last time.Time, bins int) {
 	}
 	text := func(t time.Time) string { return "CAST(" + sqltext.Text(t.Format(layout)) + " AS " + as + ")" }
 	at := func(k int64) time.Time { return first.Add(time.Duration(k) * step) }
-	var ends []string
-	for _, b := range begins[1:] {
-		ends = append(ends, text(at(b)))
-	}
-	c.under(text(first), ends, text(at(n-1)))
+	c.under(text(first), lists.Map(begins[1:], func(b int64) string { return text(at(b)) }), text(at(n-1)))
 	c.value = func(code int, r *rand.Rand) any { return at(drawn(begins, n, code, r)) }
 }
 
@@ -282,10 +275,7 @@ func identifies(t catalog.Table, name string) bool {
 
 // withoutDomains names the columns whose values nobody has declared, with what declares them.
 func withoutDomains(table string, columns []string) error {
-	var calls []string
-	for _, c := range columns {
-		calls = append(calls, fmt.Sprintf("CALL dp_set_domain('%s', '%s', '…')", table, c))
-	}
+	calls := lists.Map(columns, func(c string) string { return fmt.Sprintf("CALL dp_set_domain('%s', '%s', '…')", table, c) })
 	return refuse.New(refuse.View, "No public values are declared of %s.", strings.Join(columns, ", ")).
 		With(`Declare a list as '["a","b"]' or a range as '{"min":0,"max":100}': %s. Or leave columns out with the option columns.`, strings.Join(calls, "; "))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scrim/internal/client"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -185,11 +186,7 @@ func (s *Shell) explain(ctx context.Context, argument string) error {
 	answers, _, err := s.send(ctx, "EXPLAIN "+query)
 	for _, a := range answers {
 		for _, row := range a.Rows {
-			cells := make([]string, len(row))
-			for i, v := range row {
-				cells[i] = client.Printable(client.Cell(v), "\n")
-			}
-			fmt.Fprintln(s.Out, strings.Join(cells, "\t"))
+			fmt.Fprintln(s.Out, strings.Join(lists.Map(row, func(v any) string { return client.Printable(client.Cell(v), "\n") }), "\t"))
 		}
 	}
 	return err

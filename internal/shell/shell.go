@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,22 +151,12 @@ func (s *Shell) run(ctx context.Context, st client.Statement) error {
 
 // writes reports whether a statement changes rows and answers with their number.
 func writes(query string) bool {
-	for _, word := range []string{"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD"} {
-		if client.WordAt(query, 0, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD"}, func(word string) bool { return client.WordAt(query, 0, word) })
 }
 
 // changes reports whether names may be others after a statement.
 func changes(query string) bool {
-	for _, word := range []string{"USE", "CREATE", "ALTER", "DROP", "RENAME"} {
-		if client.WordAt(query, 0, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"USE", "CREATE", "ALTER", "DROP", "RENAME"}, func(word string) bool { return client.WordAt(query, 0, word) })
 }
 
 // ask sends a statement, writes its answers, and then what there is to know of them.

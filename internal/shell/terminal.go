@@ -16,6 +16,7 @@ import (
 	"github.com/reeflective/readline"
 
 	"scrim/internal/client"
+	"scrim/internal/lists"
 )
 
 // Talk reads statements that a person types at the terminal, until Ctrl-D or \q. An error ends a
@@ -240,11 +241,5 @@ func (s *Shell) completions(ctx context.Context, text string) (prefix string, wo
 
 // beginning are the words that begin with a prefix, in any case.
 func beginning(words []string, prefix string) []string {
-	var out []string
-	for _, w := range words {
-		if len(w) >= len(prefix) && strings.EqualFold(w[:len(prefix)], prefix) {
-			out = append(out, w)
-		}
-	}
-	return out
+	return lists.Filter(words, func(w string) bool { return len(w) >= len(prefix) && strings.EqualFold(w[:len(prefix)], prefix) })
 }

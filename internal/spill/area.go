@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"os"
 	"sync"
+
+	"scrim/internal/lists"
 )
 
 // Area is the memory of one piece of work. It is safe for concurrent use until Close.
@@ -198,10 +200,7 @@ func (a *Area) Close() error {
 		a.release(r)
 	}
 	clear(a.regions)
-	var errs []error
-	for _, b := range a.beside {
-		errs = append(errs, b.Close())
-	}
+	errs := lists.Map(a.beside, func(b *Area) error { return b.Close() })
 	a.beside = nil
 	if a.file != nil {
 		errs = append(errs, a.file.Close())

@@ -2,7 +2,11 @@
 // and of the store.
 package sqltext
 
-import "strings"
+import (
+	"strings"
+
+	"scrim/internal/lists"
+)
 
 // Name quotes a name for MySQL.
 func Name(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
@@ -26,9 +30,5 @@ func List(items []string) string { return strings.Join(items, ", ") }
 
 // StoreNames writes names for the store, separated by commas.
 func StoreNames(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = StoreName(n)
-	}
-	return List(quoted)
+	return List(lists.Map(names, StoreName))
 }

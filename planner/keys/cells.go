@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -124,10 +125,7 @@ func (sp *space) widths(b *rel.Base, exprs []sql.Expression) []int64 {
 	if b.Expr.Type.Kind == lower.Int {
 		unit = 1
 	}
-	var out []int64
-	for _, w := range []int64{86400, 3600, 1800, 900, 60, 1} {
-		out = append(out, w*unit)
-	}
+	out := lists.Map([]int64{86400, 3600, 1800, 900, 60, 1}, func(w int64) int64 { return w * unit })
 	for _, e := range exprs {
 		tree.Contains(sp.f.ctx, e, func(e sql.Expression) bool {
 			if n, ok := wholeConstant(e); ok && n > 1 && n <= math.MaxInt32 && len(out) < maxWidths {

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -146,10 +147,7 @@ func (k *facts) inPlace(b *rel.Base) *rel.Base {
 // combinations is the set of the values that the given keys can have together, each written by
 // indexes; nil where there are too many to try.
 func (s *Finder) combinations(k *facts, g *Grouping, keys []int) (map[string]bool, error) {
-	exprs := make([]sql.Expression, len(keys))
-	for i, key := range keys {
-		exprs[i] = g.Keys[key].Image.expr
-	}
+	exprs := lists.Map(keys, func(key int) sql.Expression { return g.Keys[key].Image.expr })
 	sp, exprs, err := s.spaceOf(k, exprs)
 	if err != nil || sp == nil || product(sp.vars) > MaxTried {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/planner/canon"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -102,11 +103,7 @@ func (g *Grouping) combinations() int {
 
 // Texts are the keys as they are written over a relation: equal keys share one.
 func (s *Finder) Texts(r *rel.Relation, g *Grouping) []string {
-	out := make([]string, len(g.Keys))
-	for i, k := range g.Keys {
-		out[i] = canon.Text(s.ctx, k.Expr, r.Resolve)
-	}
-	return out
+	return lists.Map(g.Keys, func(k Key) string { return canon.Text(s.ctx, k.Expr, r.Resolve) })
 }
 
 // order puts the keys in the order of their texts, and remembers how they are written.
@@ -127,11 +124,7 @@ func (s *Finder) order(r *rel.Relation, g *Grouping) {
 
 // Exprs are the grouping expressions, in the order of Keys.
 func (g *Grouping) Exprs() []sql.Expression {
-	out := make([]sql.Expression, len(g.Keys))
-	for i, k := range g.Keys {
-		out[i] = k.Expr
-	}
-	return out
+	return lists.Map(g.Keys, func(k Key) sql.Expression { return k.Expr })
 }
 
 // Value is the shown value of key k in the combination of public keys of the given number, in the
@@ -180,10 +173,7 @@ func (s *Finder) Mapping(r *rel.Relation, k Key) (*rel.Relation, string, error) 
 		return r.With(x.SQL + " BETWEEN " + from + " AND " + strconv.FormatInt(hi, 10)), "(" + x.SQL + " - " + from + ")", nil
 	}
 	alias := s.Writer.Alias()
-	texts := make([]any, len(im.Values))
-	for i, v := range im.Values {
-		texts[i] = Text(k.Type, v)
-	}
+	texts := lists.Map(im.Values, func(v any) any { return Text(k.Type, v) })
 	op := " = "
 	if slices.Contains(texts, nil) {
 		op = " IS NOT DISTINCT FROM "

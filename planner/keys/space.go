@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/planner/canon"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -45,10 +46,7 @@ const firstVirtual sql.ColumnId = 1 << 15
 func (s *Finder) spaceOf(k *facts, exprs []sql.Expression) (*space, []sql.Expression, error) {
 	sp := &space{facts: k, reads: map[sql.ColumnId]virtual{}, ends: map[sql.ColumnId]virtual{},
 		atoms: map[string]*atom{}, dials: map[string]*dial{}, cells: map[sql.ColumnId]int64{}, known: map[sql.Expression]spread{}, next: firstVirtual}
-	out := make([]sql.Expression, len(exprs))
-	for i, e := range exprs {
-		out[i] = k.read(e)
-	}
+	out := lists.Map(exprs, k.read)
 	var ids []sql.ColumnId
 	for _, e := range out {
 		for _, id := range tree.Fields(s.ctx, e) {

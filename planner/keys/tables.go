@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
@@ -148,10 +149,7 @@ func (g *joined) prune(wanted map[string]bool) {
 // rows have no public values.
 func (sp *space) addRows(columns []*rel.Base, g *joined) error {
 	v := &variable{}
-	var names []string
-	for _, t := range g.refs {
-		names = append(names, t.String())
-	}
+	names := lists.Map(g.refs, func(t store.TableRef) string { return t.String() })
 	slices.Sort(names)
 	v.from = "the public table " + strings.Join(slices.Compact(names), ", ")
 	rows, ok, err := sp.f.publicRows(columns, g)

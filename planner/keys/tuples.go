@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -180,10 +181,7 @@ func (t *Tuples) Find(ctx *sql.Context, values sql.Row) (int, bool, error) {
 func (s *Finder) item(t *Tuples, list string) string {
 	inner, outer, columns := []string{"unnest(range(" + strconv.Itoa(len(t.rows)) + ")) AS g"}, []string{"min(g) AS g"}, []string{}
 	for i, of := range t.lower {
-		texts := make([]any, len(t.rows))
-		for at, row := range t.rows {
-			texts[at] = Text(t.types[i], row[i])
-		}
+		texts := lists.Map(t.rows, func(row sql.Row) any { return Text(t.types[i], row[i]) })
 		name := "v" + strconv.Itoa(i)
 		inner = append(inner, unnested(s.Writer.Bind(jsonList(texts)))+" AS "+name)
 		columns = append(columns, castText(name, of))
@@ -234,11 +232,7 @@ func (s *Finder) Numbered(r *rel.Relation, exprs []sql.Expression, t *Tuples, id
 
 // Names are those of the columns that the tuples are of.
 func Names(exprs []sql.Expression) string {
-	names := make([]string, len(exprs))
-	for i, e := range exprs {
-		names[i] = e.String()
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(exprs, func(e sql.Expression) string { return e.String() }), ", ")
 }
 
 // Lookup is what rows around a subquery are compared with: of gives the text of a row's tuple in a

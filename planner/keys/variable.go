@@ -13,6 +13,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
@@ -65,11 +66,7 @@ func (v *variable) items(b *lower.Binder) string {
 			outer = append(outer, v.run.sql(j)+" AS "+name)
 			continue
 		}
-		texts := make([]any, len(v.rows))
-		for at, row := range v.rows {
-			texts[at] = Text(c.t, row[j])
-		}
-		inner = append(inner, unnested(b.Bind(jsonList(texts)))+" AS "+name)
+		inner = append(inner, unnested(b.Bind(jsonList(lists.Map(v.rows, func(row sql.Row) any { return Text(c.t, row[j]) }))))+" AS "+name)
 		outer = append(outer, castText(name, c.lowered)+" AS "+name)
 	}
 	return "SELECT " + sqltext.List(outer) + " FROM (SELECT " + sqltext.List(inner) + ") AS v"
@@ -299,10 +296,7 @@ func (s *Finder) anyHolds(list []sql.Expression, row sql.Row) bool {
 
 // PublicRows reads columns of a public table: values of the types of a schema.
 func (s *Finder) PublicRows(ref store.TableRef, columns []string, schema sql.Schema) ([]sql.Row, error) {
-	items := make([]string, len(columns))
-	for i, c := range columns {
-		items[i] = sqltext.StoreName(c)
-	}
+	items := lists.Map(columns, sqltext.StoreName)
 	return s.storeRows([]store.TableRef{ref}, plan.Scan{SQL: "SELECT " + sqltext.List(items) + " FROM " + sqltext.StoreTable(ref.Schema, ref.Name)}, schema)
 }
 

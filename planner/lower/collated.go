@@ -7,6 +7,7 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -63,10 +64,7 @@ func (l *lowerer) collation(c *call, args ...sql.Expression) sql.CollationID {
 
 // folded are texts as searches within them compare them.
 func (l *lowerer) folded(c *call, at ...int) (out []Expr, err error) {
-	args := make([]sql.Expression, len(at))
-	for i, k := range at {
-		args[i] = c.raw[k]
-	}
+	args := lists.Map(at, func(k int) sql.Expression { return c.raw[k] })
 	by := l.collation(c, args...)
 	out = make([]Expr, len(at))
 	for i, k := range at {

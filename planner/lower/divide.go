@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 )
 
 // wordRoom is the number of digits that the fast way of a division may use in a 64-bit word.
@@ -368,9 +369,5 @@ func chosen(z Expr, values []Expr, write func(values []string) string) Expr {
 
 // texts are the SQL of expressions.
 func texts(xs []Expr) []string {
-	out := make([]string, len(xs))
-	for i, x := range xs {
-		out[i] = x.SQL
-	}
-	return out
+	return lists.Map(xs, func(x Expr) string { return x.SQL })
 }

@@ -10,6 +10,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/functions"
+	"scrim/internal/lists"
 )
 
 // ErrorBar is how error bars of one column are made from an estimate: post-processing of what is
@@ -28,11 +29,7 @@ type ErrorBar struct {
 
 // Asked is the aggregate as a client would write it, of several columns each.
 func (a *Aggregate) Asked() string {
-	texts := make([]string, len(a.ErrorBars))
-	for i, t := range a.ErrorBars {
-		texts[i] = t.Text
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(lists.Map(a.ErrorBars, func(t ErrorBar) string { return t.Text }), ", ")
 }
 
 // bar is the SQL value of an output that tells of the aggregate's error: NULL where nothing is

@@ -13,6 +13,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -70,11 +71,7 @@ func (n *DPAggregate) String() string {
 	if n.Release == nil {
 		return "DPAggregate"
 	}
-	texts := make([]string, len(n.Release.Aggregates))
-	for i, a := range n.Release.Aggregates {
-		texts[i] = a.Text
-	}
-	return fmt.Sprintf("DPAggregate(%s)", strings.Join(texts, ", "))
+	return fmt.Sprintf("DPAggregate(%s)", strings.Join(lists.Map(n.Release.Aggregates, func(a Aggregate) string { return a.Text }), ", "))
 }
 
 // rows are those of all keys: it asks the execution that the Budget node began.

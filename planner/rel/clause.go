@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/plan"
 )
@@ -31,10 +32,7 @@ func (s *Writer) ordered(conds []string) []string {
 		return conds
 	}
 	type cond struct{ sql, text string }
-	list := make([]cond, len(conds))
-	for i, c := range conds {
-		list[i] = cond{c, s.inked(c)}
-	}
+	list := lists.Map(conds, func(c string) cond { return cond{c, s.inked(c)} })
 	sort.SliceStable(list, func(i, j int) bool { return list[i].text < list[j].text })
 	out := make([]string, len(conds))
 	for i, c := range list {

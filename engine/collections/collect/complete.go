@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 )
 
 // complete checks everything of a declaration that does not depend on how many contributors there
@@ -32,11 +33,7 @@ func complete(p Protocol, d Declaration) (Declaration, error) {
 }
 
 func names() string {
-	all := make([]string, len(Protocols))
-	for i, info := range Protocols {
-		all[i] = string(info.Protocol)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(lists.Map(Protocols, func(info Info) string { return string(info.Protocol) }), ", ")
 }
 
 // checkFinite refuses numbers that are NaN, infinite or absurd.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -112,11 +113,7 @@ func (w *Wallet) Spent() Loss {
 func (w *Wallet) Records() []Record {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]Record, len(w.book.Records))
-	for i, r := range w.book.Records {
-		out[i] = r.clone()
-	}
-	return out
+	return lists.Map(w.book.Records, func(r Record) Record { return r.clone() })
 }
 
 // Record returns what the wallet keeps of a collection; ok is false where it has no report.

@@ -6,6 +6,7 @@ import (
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
 	"scrim/engine/collections/tree"
+	"scrim/internal/lists"
 )
 
 // publishSCM3 ends rounds 1 and 2 of the shifted clipped mean: it finds the centre of the rotated
@@ -92,10 +93,7 @@ func sphereMean(p *collect.Params, c collect.Cell, s *sphere, n float64) (y []fl
 func gaussMean(p *collect.Params, sums []int64, n float64) (y []float64, variance float64) {
 	d := float64(len(sums))
 	step := p.Published.Clip / (collect.GridRoot * math.Sqrt(d))
-	y = make([]float64, len(sums))
-	for j, sum := range sums {
-		y[j] = step * float64(sum) / n
-	}
+	y = lists.Map(sums, func(sum int64) float64 { return step * float64(sum) / n })
 	length := min(geometry.Norm(y), p.Published.Clip)
 	return y, (d*step*step*float64(p.GaussVariance()) + p.Published.Clip*p.Published.Clip - length*length) / n
 }

@@ -9,6 +9,7 @@ import (
 	"scrim/engine/collections/collect/geometry"
 	"scrim/engine/collections/local"
 	"scrim/engine/collections/tree"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -107,11 +108,7 @@ func Preview(p *collect.Params, t *Tally) (collect.Published, local.Info, error)
 	if p.Round == 2 {
 		return collect.Published{Centre: p.Published.Centre, Clip: tree.Clip(p, t.hier(0))}, info, nil
 	}
-	coordinates := make([]*tree.Hier, len(p.Cells))
-	for j, c := range p.Cells {
-		coordinates[j] = t.hier(c.Cell)
-	}
-	return collect.Published{Centre: tree.Centre(p, coordinates)}, info, nil
+	return collect.Published{Centre: tree.Centre(p, lists.Map(p.Cells, func(c collect.Cell) *tree.Hier { return t.hier(c.Cell) }))}, info, nil
 }
 
 // hier makes the levels of a cell's tree agree, over all its batches.

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -61,13 +62,7 @@ func (t *Tally) Total() (n uint64) {
 
 // of returns the batches of a cell.
 func (t *Tally) of(cell uint32) []*Batch {
-	var out []*Batch
-	for _, b := range t.batches {
-		if b.cell.Cell == cell {
-			out = append(out, b)
-		}
-	}
-	return out
+	return lists.Filter(t.batches, func(b *Batch) bool { return b.cell.Cell == cell })
 }
 
 // Batch is what the messages of one batch add up to: it does not grow with them.

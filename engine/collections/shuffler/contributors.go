@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -85,10 +86,5 @@ func (c contributors) Accept(ctx context.Context, name string, token, bundle []b
 
 // takes tells whether a round of the collection is pinned.
 func (c contributors) takes(name string) bool {
-	for _, p := range c.s.pinned() {
-		if p.of.named(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.s.pinned(), func(p *pin) bool { return p.of.named(name) })
 }

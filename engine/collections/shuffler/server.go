@@ -18,6 +18,7 @@ import (
 	"scrim/engine/collections/intake"
 	"scrim/engine/mysql/wire"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 	"scrim/internal/release"
 	"scrim/internal/selfsigned"
 )
@@ -99,10 +100,7 @@ func (s *Server) ContributeAddr() net.Addr { return s.intake.Addr() }
 
 // Pinned names what is pinned, for the operator to compare.
 func (s *Server) Pinned() (list []string) {
-	for _, p := range s.pinned() {
-		list = append(list, Describe(p.params))
-	}
-	return list
+	return lists.Map(s.pinned(), func(p *pin) string { return Describe(p.params) })
 }
 
 // Serve answers clients until ctx ends, and then those under way. Statements that take long have

@@ -12,6 +12,7 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -82,10 +83,7 @@ func batchRow(s Status) []sqltypes.Value {
 }
 
 func batchRows(list []Status) (out [][]sqltypes.Value) {
-	for _, s := range list {
-		out = append(out, batchRow(s))
-	}
-	return out
+	return lists.Map(list, batchRow)
 }
 
 // batchesTable is the state of all batches.
@@ -122,11 +120,7 @@ func (h *handler) read(s *sqlparser.Select, operator bool) (*answer, error) {
 			if want != nil && !bytes.Equal(row[at].Raw(), v.value(want)) {
 				continue
 			}
-			var r []sqltypes.Value
-			for _, i := range places {
-				r = append(r, row[i])
-			}
-			out.Rows = append(out.Rows, r)
+			out.Rows = append(out.Rows, lists.Map(places, func(i int) sqltypes.Value { return row[i] }))
 		}
 		return out, err
 	}}, nil

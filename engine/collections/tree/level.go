@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 )
 
 // Level holds what is known of one level, before the levels are made to agree.
@@ -87,10 +88,7 @@ func HRR(sums []int64, n, keep uint64) Level {
 		return Missing(len(sums))
 	}
 	a := float64(one62) / float64(2*keep-one62)
-	values := make([]float64, len(sums))
-	for j, s := range sums {
-		values[j] = float64(s)
-	}
+	values := lists.Map(sums, func(s int64) float64 { return float64(s) })
 	walsh(values)
 	for v := range values {
 		values[v] *= a / float64(n)
@@ -119,11 +117,7 @@ func Binomial(counts []uint64, n, flip uint64) Level {
 }
 
 func debias(counts []uint64, n, other, gap float64) []float64 {
-	values := make([]float64, len(counts))
-	for v, c := range counts {
-		values[v] = (float64(c)/n - other) / gap
-	}
-	return values
+	return lists.Map(counts, func(c uint64) float64 { return (float64(c)/n - other) / gap })
 }
 
 func total(counts []uint64) (n float64) {
@@ -166,11 +160,7 @@ const maxClipped = 0.9
 // median's leaf.
 func Centre(p *collect.Params, coordinates []*Hier) []float64 {
 	box := p.Derived.Box
-	c := make([]float64, len(coordinates))
-	for j, h := range coordinates {
-		c[j] = geometry.Middle(uint64(h.Leaf(0.5)), uint64(len(h.leaves)), -box, box)
-	}
-	return c
+	return lists.Map(coordinates, func(h *Hier) float64 { return geometry.Middle(uint64(h.Leaf(0.5)), uint64(len(h.leaves)), -box, box) })
 }
 
 // Clip ends round 2: it returns the norm that vectors are clipped to in round 3, the upper edge of

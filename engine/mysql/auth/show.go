@@ -13,6 +13,7 @@ import (
 
 	"scrim/engine/mysql/session"
 	"scrim/engine/mysql/virtual"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -187,11 +188,7 @@ func (n *showGrants) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Nod
 
 // RowIter implements sql.ExecSourceRel.
 func (n *showGrants) RowIter(*sql.Context, sql.Row) (sql.RowIter, error) {
-	rows := make([]sql.Row, len(n.lines))
-	for i, l := range n.lines {
-		rows[i] = sql.Row{l}
-	}
-	return sql.RowsToRowIter(rows...), nil
+	return sql.RowsToRowIter(lists.Map(n.lines, func(l string) sql.Row { return sql.Row{l} })...), nil
 }
 
 // ShowCreateUser writes the statement that makes an account, but for its password. A role is an

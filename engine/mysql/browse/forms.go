@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"scrim/engine/mysql/dialect"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -151,11 +152,7 @@ const processes = "SELECT ID AS `Id`, USER AS `User`, HOST AS `Host`, DB AS `db`
 // limited is SHOW ERRORS with a LIMIT.
 func limited(pattern string) dialect.Form {
 	return dialect.Form{Pattern: pattern, Make: func(args []*string) string {
-		list := make([]string, len(args))
-		for i, a := range args {
-			list[i] = of(a)
-		}
-		return from("errors") + " LIMIT " + strings.Join(list, ", ")
+		return from("errors") + " LIMIT " + strings.Join(lists.Map(args, of), ", ")
 	}}
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/internal/lists"
 )
 
 // fillMySQL makes the tables of the database mysql: the grants, an account's own rows, and to a DBA
@@ -214,20 +216,14 @@ func at(r sql.Row, i int) any {
 
 // enabledRoles lists the roles of the account, all of which are active.
 func (s *Server) enabledRoles(ctx *sql.Context) ([]sql.Row, error) {
-	var list []sql.Row
-	for _, r := range s.Roles(ctx) {
-		list = append(list, sql.Row{r, "%", "YES", "NO"})
-	}
-	return list, nil
+	return lists.Map(s.Roles(ctx), func(r string) sql.Row { return sql.Row{r, "%", "YES", "NO"} }), nil
 }
 
 func (s *Server) applicableRoles(ctx *sql.Context) ([]sql.Row, error) {
 	c := ctx.Session.Client()
-	var list []sql.Row
-	for _, r := range s.Roles(ctx) {
-		list = append(list, sql.Row{c.User, c.Address, c.User, c.Address, r, "%", "NO", "YES", "NO"})
-	}
-	return list, nil
+	return lists.Map(s.Roles(ctx), func(r string) sql.Row {
+		return sql.Row{c.User, c.Address, c.User, c.Address, r, "%", "NO", "YES", "NO"}
+	}), nil
 }
 
 // processes lists the connections that the account may see; statements without their literals.

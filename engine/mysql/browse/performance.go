@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/dolthub/go-mysql-server/sql"
+
+	"scrim/internal/lists"
 )
 
 // performanceName is the database of the counters. The counters of a storage engine's inside are
@@ -69,11 +71,7 @@ func (s *Server) sys() *database {
 }
 
 func pairs(list []Variable) []sql.Row {
-	out := make([]sql.Row, len(list))
-	for i, v := range list {
-		out[i] = sql.Row{v.Name, shown(v.Value)}
-	}
-	return out
+	return lists.Map(list, func(v Variable) sql.Row { return sql.Row{v.Name, shown(v.Value)} })
 }
 
 // shown is a value as SHOW VARIABLES and SHOW STATUS print it.

@@ -11,6 +11,7 @@ import (
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 )
 
 // The rows of the tables of information_schema that list databases, tables and columns, in the
@@ -34,11 +35,7 @@ func (s *Server) schemata(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 
 func (s *Server) schemataExtensions(ctx *sql.Context, _ bounds) ([]sql.Row, error) {
 	names, err := s.databases(ctx, s.sight(ctx))
-	list := make([]sql.Row, len(names))
-	for i, n := range names {
-		list[i] = sql.Row{defCatalog, n, ""}
-	}
-	return list, err
+	return lists.Map(names, func(n string) sql.Row { return sql.Row{defCatalog, n, ""} }), err
 }
 
 // defaultCharset and defaultCollation are those of texts that are declared without them.

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/mysql/tables"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -234,10 +235,7 @@ func createView(o object) *table {
 
 // createTable writes the statement that makes a table, which this server would take.
 func createTable(o object, next any) string {
-	var lines []string
-	for _, c := range o.definition.Columns {
-		lines = append(lines, "  "+sqltext.Name(c.Name)+" "+columnText(c, o))
-	}
+	lines := lists.Map(o.definition.Columns, func(c tables.DescribedColumn) string { return "  " + sqltext.Name(c.Name) + " " + columnText(c, o) })
 	for _, k := range o.keysOf() {
 		head := "KEY " + sqltext.Name(k.Name)
 		switch {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -43,11 +44,7 @@ type Form struct {
 
 // Empty is a query without rows: columns of texts with these names.
 func Empty(columns ...string) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = "'' AS " + sqltext.Name(c)
-	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM DUAL WHERE 1 = 0"
+	return "SELECT " + strings.Join(lists.Map(columns, func(c string) string { return "'' AS " + sqltext.Name(c) }), ", ") + " FROM DUAL WHERE 1 = 0"
 }
 
 // forms finds patterns by their first word, in upper case.

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"sort"
 	"strings"
 )
@@ -47,12 +48,7 @@ func (s *statement) is(i int, words ...string) bool {
 		return false
 	}
 	t := s.text(i)
-	for _, w := range words {
-		if equal(t, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return equal(t, w) })
 }
 
 // are reports whether these words and marks follow each other from a token on.

@@ -1,6 +1,7 @@
 package mysqlerr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -222,12 +223,7 @@ func word(list []string, i int) string {
 }
 
 func (s Statement) has(w string) bool {
-	for _, t := range s.tokens() {
-		if strings.EqualFold(t, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.tokens(), func(t string) bool { return strings.EqualFold(t, w) })
 }
 
 // clauses are the words that begin a part of a statement, with MySQL's name of it.

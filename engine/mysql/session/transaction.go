@@ -189,12 +189,7 @@ func named(tx sql.Transaction, name string) (*Transaction, int, error) {
 
 // find returns the place of a savepoint, -1 without one. Case does not count.
 func (t *Transaction) find(name string) int {
-	for i, p := range t.savepoints {
-		if strings.EqualFold(p.name, name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(t.savepoints, func(p savepoint) bool { return strings.EqualFold(p.name, name) })
 }
 
 // LockTables runs LOCK TABLES: what was open is committed, as in MySQL. Where all locks are for

@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -213,11 +214,7 @@ func (l textLimit) exceeds() string {
 	if l.members == nil {
 		return fmt.Sprintf("length(%s) > %d", name, l.length)
 	}
-	texts := make([]string, len(l.members))
-	for i, m := range l.members {
-		texts[i] = sqltext.StoreText(m)
-	}
-	list := "[" + strings.Join(texts, ", ") + "]"
+	list := "[" + strings.Join(lists.Map(l.members, sqltext.StoreText), ", ") + "]"
 	if l.several {
 		return name + " <> '' AND NOT list_has_all(" + list + ", string_split(" + name + ", ','))"
 	}

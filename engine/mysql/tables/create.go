@@ -15,6 +15,7 @@ import (
 	"scrim/engine/store"
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 )
@@ -421,10 +422,7 @@ func (p *Provider) Make(ctx *sql.Context, m Made, replaces bool, also func(store
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, c := range def.columns {
-		names = append(names, c.name)
-	}
+	names := lists.Map(def.columns, func(c columnDef) string { return c.name })
 	rows := make([][]any, len(m.Rows))
 	for i, row := range m.Rows {
 		rows[i] = make([]any, len(row))

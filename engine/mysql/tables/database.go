@@ -5,6 +5,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -60,11 +61,7 @@ func (d *Database) GetTableNames(ctx *sql.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(list))
-	for i, t := range list {
-		names[i] = t.Ref.Name
-	}
-	return names, nil
+	return lists.Map(list, func(t store.Table) string { return t.Ref.Name }), nil
 }
 
 // DropTable implements sql.TableDropper.

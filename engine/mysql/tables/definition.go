@@ -186,22 +186,12 @@ func (d *definition) visible() (n int) {
 
 // column returns the index of a column, or -1.
 func (d *definition) column(name string) int {
-	for i, c := range d.columns {
-		if strings.EqualFold(c.name, name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(d.columns, func(c columnDef) bool { return strings.EqualFold(c.name, name) })
 }
 
 // key returns the index of the key with a name, or -1.
 func (d *definition) key(name string) int {
-	for i, k := range d.keys {
-		if strings.EqualFold(k.name, name) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(d.keys, func(k keyDef) bool { return strings.EqualFold(k.name, name) })
 }
 
 // uses reports whether a key that the store has, has the column.

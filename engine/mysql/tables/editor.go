@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -204,11 +205,7 @@ func (e *editor) flush(ctx *sql.Context) error {
 	if err != nil {
 		return err
 	}
-	columns := make([]string, len(e.t.all))
-	for i, c := range e.t.all {
-		columns[i] = c.Name
-	}
-	err = s.Append(ctx, e.t.def.Ref, columns, e.pending)
+	err = s.Append(ctx, e.t.def.Ref, lists.Map(e.t.all, func(c store.Column) string { return c.Name }), e.pending)
 	e.pending = nil
 	return classify(err, &e.t.def.Ref)
 }
@@ -299,11 +296,7 @@ func identity(i int, values []any) string {
 
 // keyText is a key as an error shows it.
 func keyText(values []any) string {
-	parts := make([]string, len(values))
-	for i, v := range values {
-		parts[i] = fmt.Sprint(v)
-	}
-	return strings.Join(parts, "-")
+	return strings.Join(lists.Map(values, func(v any) string { return fmt.Sprint(v) }), "-")
 }
 
 // shownKey is the text of a key as a row that is written has it: of a hidden column, which a key
@@ -359,10 +352,7 @@ func (t *Table) find(ctx *sql.Context, columns []int, keys [][]any) (sql.Row, er
 // matchAny returns a condition that a key is one of several; the store hashes the list. For a
 // single one matchKey is better: the store then uses the key's index.
 func (t *Table) matchAny(b *lower.Binder, columns []int, keys [][]any) string {
-	name := make([]string, len(columns))
-	for i, c := range columns {
-		name[i] = t.all[c].Name
-	}
+	name := lists.Map(columns, func(c int) string { return t.all[c].Name })
 	list := make([]string, len(keys))
 	for k, values := range keys {
 		row := make([]string, len(columns))

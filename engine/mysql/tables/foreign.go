@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -45,11 +46,7 @@ func (k ForeignKey) Text() string {
 }
 
 func quotedNames(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = sqltext.Name(n)
-	}
-	return strings.Join(quoted, ",")
+	return strings.Join(lists.Map(names, sqltext.Name), ",")
 }
 
 // foreignOption is the option of a CREATE TABLE node that carries its foreign keys past the rules

@@ -13,6 +13,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/planner/tree"
 )
 
@@ -496,9 +497,5 @@ func sameTable(target plan.TableIdNode, s source) bool {
 }
 
 func names(targets []*target) string {
-	list := make([]string, len(targets))
-	for i, t := range targets {
-		list[i] = t.table.def.Ref.String()
-	}
-	return strings.Join(list, ", ")
+	return strings.Join(lists.Map(targets, func(t *target) string { return t.table.def.Ref.String() }), ", ")
 }

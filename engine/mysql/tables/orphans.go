@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
@@ -31,11 +32,7 @@ func (w *work) orphans(ctx *sql.Context) error {
 			if err != nil {
 				return err
 			}
-			var keys [][]any
-			for _, id := range moved {
-				keys = append(keys, rows[id].become(l.from, before[id]))
-			}
-			if err := w.parents(ctx, l, keys, nil); err != nil {
+			if err := w.parents(ctx, l, lists.Map(moved, func(id int64) []any { return rows[id].become(l.from, before[id]) }), nil); err != nil {
 				return err
 			}
 		}
@@ -159,11 +156,7 @@ func (t *Table) inserts(ctx *sql.Context, s store.Session, rows [][]any) error {
 }
 
 func at(row []any, columns []int) []any {
-	values := make([]any, len(columns))
-	for i, c := range columns {
-		values[i] = row[c]
-	}
-	return values
+	return lists.Map(columns, func(c int) any { return row[c] })
 }
 
 // orphans looks for a row of a table without the parent that a new foreign key wants.

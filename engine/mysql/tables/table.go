@@ -12,6 +12,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -233,10 +234,7 @@ func (t *Table) PartitionRows(ctx *sql.Context, _ sql.Partition) (sql.RowIter, e
 
 // selectSQL returns a SELECT of the columns with the given ordinals, and of more.
 func (t *Table) selectSQL(ordinals []int, more ...string) string {
-	list := make([]string, len(ordinals))
-	for i, o := range ordinals {
-		list[i] = readSQL(t.all[o])
-	}
+	list := lists.Map(ordinals, func(o int) string { return readSQL(t.all[o]) })
 	if list = append(list, more...); len(list) == 0 {
 		list = []string{"1"}
 	}

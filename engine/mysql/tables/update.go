@@ -14,6 +14,7 @@ import (
 	"scrim/engine/mysql/virtual"
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/quota"
 	"scrim/planner/lower"
 )
@@ -476,11 +477,7 @@ func allowed(ctx *sql.Context, targets []*target, f *found, columns [][]string) 
 }
 
 func tablesOf(targets []*target) []*Table {
-	list := make([]*Table, len(targets))
-	for i, t := range targets {
-		list[i] = t.table
-	}
-	return list
+	return lists.Map(targets, func(t *target) *Table { return t.table })
 }
 
 // atOnce runs f in the client's transaction, or in one of its own.

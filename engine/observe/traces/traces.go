@@ -21,6 +21,7 @@ import (
 
 	"scrim/engine/observe/version"
 	"scrim/engine/observe/watch"
+	"scrim/internal/lists"
 )
 
 // Exporter sends the spans of statements. It is safe for concurrent use.
@@ -159,11 +160,7 @@ func attributes(s watch.Event) []attribute.KeyValue {
 
 // entries are the ledger's entries as numbers that a span can hold.
 func entries(ids []uint64) []int64 {
-	out := make([]int64, len(ids))
-	for i, id := range ids {
-		out[i] = int64(id)
-	}
-	return out
+	return lists.Map(ids, func(id uint64) int64 { return int64(id) })
 }
 
 // under is a context within the trace that a client says it is part of.

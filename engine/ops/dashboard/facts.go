@@ -12,6 +12,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
+	"scrim/internal/lists"
 )
 
 // facts are the budgets and the policies at one moment, for one page.
@@ -274,13 +275,7 @@ func (f *facts) lines(limit int, keep func(*accounting.BudgetStatus) bool) (list
 
 // closed are the protected tables without a budget of all principals: they refuse every query.
 func (f *facts) closed() []catalog.Table {
-	var list []catalog.Table
-	for _, t := range f.tables {
-		if t.State == catalog.Protected && f.total(t.Account, false) == nil {
-			list = append(list, t)
-		}
-	}
-	return list
+	return lists.Filter(f.tables, func(t catalog.Table) bool { return t.State == catalog.Protected && f.total(t.Account, false) == nil })
 }
 
 // total is the line of an account's budget of all principals, nil where there is none.

@@ -13,6 +13,7 @@ import (
 	"scrim/accounting/budget"
 	"scrim/engine/observe/watch"
 	"scrim/internal/digest"
+	"scrim/internal/lists"
 	"scrim/internal/remark"
 )
 
@@ -90,11 +91,7 @@ type Cost struct {
 // entries returns lines of the ledger for a page.
 func (f *facts) entries(filter accounting.Filter) ([]Charged, error) {
 	list, err := f.d.o.Ledger.Entries(f.ctx, filter)
-	var out []Charged
-	for _, e := range list {
-		out = append(out, f.charged(e))
-	}
-	return out, err
+	return lists.Map(list, f.charged), err
 }
 
 // account finds the account of a table's name; what is none is taken as an account.

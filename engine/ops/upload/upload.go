@@ -16,6 +16,7 @@ import (
 
 	"scrim/engine/ops/datadir/fileimport"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -96,10 +97,7 @@ func (l *load) look(ctx context.Context) (err error) {
 // waits for rows.
 func (l *load) start(ctx context.Context, d fileimport.Described) error {
 	l.columns = len(d.Columns)
-	into := make([]string, len(d.Columns))
-	for i, c := range d.Columns {
-		into[i] = sqltext.Name(c)
-	}
+	into := lists.Map(d.Columns, sqltext.Name)
 	if len(l.known) == 0 {
 		if err := l.create(ctx, d); err != nil {
 			return err

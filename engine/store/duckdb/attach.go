@@ -18,6 +18,7 @@ import (
 	"scrim/engine/store/lake"
 	"scrim/engine/store/lake/formats"
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -232,10 +233,7 @@ func (s *session) describeFiles(ctx context.Context, a *attached, pin *lake.Pin)
 func (a *attached) scanSQL() string {
 	hive := "hive_partitioning = false"
 	if len(a.Partitions) > 0 {
-		types := make([]string, len(a.Partitions))
-		for i, p := range a.Partitions {
-			types[i] = sqltext.StoreText(p.Name) + ": " + p.Type
-		}
+		types := lists.Map(a.Partitions, func(p lake.Column) string { return sqltext.StoreText(p.Name) + ": " + p.Type })
 		hive = "hive_partitioning = true, hive_types = {" + sqltext.List(types) + "}"
 	}
 	return "read_parquet(getvariable(" + sqltext.StoreText(a.Variable) + "), union_by_name = false, can_have_nan = true, " + hive + ")"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -299,12 +300,7 @@ type references struct {
 
 // crossed reports whether a transaction that has committed since did the other of what list does.
 func (s *Store) crossed(list []reference, since int64) bool {
-	for _, r := range list {
-		if s.references.last[reference{r.parent, !r.removes}] > since {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(r reference) bool { return s.references.last[reference{r.parent, !r.removes}] > since })
 }
 
 // refer notes what a transaction did that has committed.

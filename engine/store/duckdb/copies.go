@@ -12,6 +12,7 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/store/lake"
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -38,10 +39,7 @@ func (c copies) in(sql string) string {
 // columns and their types, and fails when it is read.
 func standIn(columns []source.Column) string {
 	const never = "error('a table of another server is read by a copy')"
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = "CAST(NULL AS " + c.Type + ") AS " + sqltext.StoreName(c.Name)
-	}
+	list := lists.Map(columns, func(c source.Column) string { return "CAST(NULL AS " + c.Type + ") AS " + sqltext.StoreName(c.Name) })
 	return "SELECT " + sqltext.List(list) + " WHERE CAST(" + never + " AS BOOLEAN)"
 }
 
@@ -147,10 +145,7 @@ func (r *readings) copy(ctx context.Context, c *pooledConn, a *attached, name st
 
 // fill makes the table on a connection, of what rows appends.
 func (t copied) fill(ctx context.Context, c *pooledConn, rows func(*appending) error) error {
-	define := make([]string, len(t.columns))
-	for i, col := range t.columns {
-		define[i] = sqltext.StoreName(col.Name) + " " + col.Type
-	}
+	define := lists.Map(t.columns, func(col source.Column) string { return sqltext.StoreName(col.Name) + " " + col.Type })
 	if _, err := c.exec(ctx, "CREATE TEMP TABLE "+t.table+" ("+sqltext.List(define)+")"); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/marcboeker/go-duckdb/v2/mapping"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -278,11 +279,7 @@ func (s *inputs) rows() string {
 }
 
 func storeTexts(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, t := range texts {
-		quoted[i] = sqltext.StoreText(t)
-	}
-	return strings.Join(quoted, ", ")
+	return strings.Join(lists.Map(texts, sqltext.StoreText), ", ")
 }
 
 // Described is what is known of files before their rows are read.

@@ -12,6 +12,7 @@ import (
 	"scrim/engine/store"
 	"scrim/engine/store/lake"
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 	"scrim/internal/spill"
 	"scrim/internal/sqltext"
 )
@@ -115,11 +116,7 @@ var lock = []string{
 func locking(roots lake.Roots) []string {
 	list := []string{"SET GLOBAL enable_external_file_cache = false", "SET GLOBAL enable_object_cache = false"}
 	if len(roots) > 0 {
-		dirs := make([]string, len(roots))
-		for i, r := range roots {
-			dirs[i] = r + "/"
-		}
-		list = append(list, "SET GLOBAL allowed_directories = "+listText(dirs))
+		list = append(list, "SET GLOBAL allowed_directories = "+listText(lists.Map(roots, func(r string) string { return r + "/" })))
 	}
 	return append(list, lock...)
 }

@@ -17,6 +17,7 @@ import (
 	"scrim/engine/store/lake"
 	"scrim/engine/store/lake/formats"
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -197,11 +198,7 @@ func (s *Store) alike(ctx context.Context, a *attached, pin *lake.Pin) error {
 
 // listText writes a list of texts in SQL.
 func listText(list []string) string {
-	quoted := make([]string, len(list))
-	for i, t := range list {
-		quoted[i] = sqltext.StoreText(t)
-	}
-	return "[" + sqltext.List(quoted) + "]"
+	return "[" + sqltext.List(lists.Map(list, sqltext.StoreText)) + "]"
 }
 
 // assign is the statement that hands a list of files to a connection.
@@ -456,9 +453,5 @@ func (a *attached) own(column string) bool {
 
 // names lists columns with their numbers.
 func names(fields []lake.Field) string {
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		list[i] = fmt.Sprintf("%s %d", f.Name, f.ID)
-	}
-	return "(" + strings.Join(list, ", ") + ")"
+	return "(" + strings.Join(lists.Map(fields, func(f lake.Field) string { return fmt.Sprintf("%s %d", f.Name, f.ID) }), ", ") + ")"
 }

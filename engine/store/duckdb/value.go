@@ -13,6 +13,7 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // bindable turns an argument into one of the types that a place holder takes: nil, bool, int64,
@@ -55,11 +56,7 @@ func value(v any) any {
 	case duckdb.Interval:
 		return duration(v)
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = value(e)
-		}
-		return out
+		return lists.Map(v, value)
 	}
 	if w, ok := widen(v); ok {
 		return w

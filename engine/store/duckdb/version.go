@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // hidden is the schema of our own tables.
@@ -174,11 +175,7 @@ func (c *conn) list(ctx context.Context, bucket string) ([]store.MetaEntry, erro
 	if err != nil {
 		return nil, err
 	}
-	out := make([]store.MetaEntry, len(rows))
-	for i, r := range rows {
-		out[i] = store.MetaEntry{Key: r[0].(string), Value: r[1].([]byte)}
-	}
-	return out, nil
+	return lists.Map(rows, func(r []any) store.MetaEntry { return store.MetaEntry{Key: r[0].(string), Value: r[1].([]byte)} }), nil
 }
 
 // meta is a session's view of the entries.

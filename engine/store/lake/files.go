@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"scrim/internal/lists"
 )
 
 // Roots are the directories below which files may be read, absolute and without symbolic links.
@@ -247,11 +249,7 @@ func stat(path string) (File, error) {
 
 // Paths are the paths of the files.
 func (p *Pin) Paths() []string {
-	out := make([]string, len(p.Files))
-	for i, f := range p.Files {
-		out[i] = f.Path
-	}
-	return out
+	return lists.Map(p.Files, func(f File) string { return f.Path })
 }
 
 // Size is how many bytes the files have.

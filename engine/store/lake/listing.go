@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -134,10 +135,5 @@ func (a Attachment) Live() bool { return a.Detached.IsZero() }
 
 // Claims reports whether a path could name files that the table was ever attached to.
 func (a Attachment) Claims(path string) bool {
-	for _, p := range a.Paths {
-		if Overlaps(p, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Paths, func(p string) bool { return Overlaps(p, path) })
 }

@@ -108,12 +108,7 @@ func (o *Origin) Same(identities []string) bool {
 
 // Has reports whether a table has all columns of this one as they were.
 func (o *Origin) Has(t *Table) bool {
-	for _, c := range o.Columns {
-		if !slices.Contains(t.Columns, c) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Columns, func(c Column) bool { return !slices.Contains(t.Columns, c) })
 }
 
 // BatchRows is how many rows a batch has at most.

@@ -1,6 +1,11 @@
 package geometry
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"scrim/internal/lists"
+)
 
 // Number returns the number that v reports, within [lo, hi]: fallback[0] for NULL, NaN and anything
 // that is not one number, then the nearest point of the interval, also for infinities. Without a
@@ -34,12 +39,7 @@ func Vector(v, fallback []float64, d int) []float64 {
 }
 
 func finite(x []float64) bool {
-	for _, c := range x {
-		if math.IsNaN(c) || math.IsInf(c, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(c float64) bool { return math.IsNaN(c) || math.IsInf(c, 0) })
 }
 
 // One is the number of steps of a fraction that is sent as one bit: 2^32.
@@ -87,11 +87,7 @@ func Grid(x []float64, scale float64, limit int64) (whole []int64, rest []uint64
 // Truncate maps x coordinate by coordinate to x·scale without its fraction, toward zero.
 // Coordinates beyond ±limit become ±limit; NaN becomes 0.
 func Truncate(x []float64, scale float64, limit int64) []int64 {
-	z := make([]int64, len(x))
-	for i, c := range x {
-		z[i] = int64(inside(c*scale, -float64(limit), float64(limit)))
-	}
-	return z
+	return lists.Map(x, func(c float64) int64 { return int64(inside(c*scale, -float64(limit), float64(limit))) })
 }
 
 // inside returns x within [lo, hi], and the end nearest 0 for NaN.

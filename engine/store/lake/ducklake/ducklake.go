@@ -22,6 +22,7 @@ import (
 
 	"scrim/engine/store/lake"
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 )
 
 // versions are those of the format that are known. Before 0.2 tables had no paths.
@@ -278,10 +279,7 @@ type catalog struct{ *source.Database }
 // rows asks for columns of the rows of a table that have what where says, as texts. What is NULL
 // has Valid false. No text of a client is a part of the query.
 func (c catalog) rows(ctx context.Context, table, where string, columns ...string) (all [][]sql.NullString, err error) {
-	list := make([]string, len(columns))
-	for i, name := range columns {
-		list[i] = "CAST(t." + name + " AS " + c.Text + ")"
-	}
+	list := lists.Map(columns, func(name string) string { return "CAST(t." + name + " AS " + c.Text + ")" })
 	return c.texts(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+c.In+table+" t WHERE "+where, len(columns))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 )
 
 // Kind is the kind of ClickHouse servers.
@@ -290,10 +291,7 @@ func (s *session) state(ctx context.Context, t *table) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts []string
-	for _, r := range rows {
-		parts = append(parts, r[0])
-	}
+	parts := lists.Map(rows, func(r []string) string { return r[0] })
 	slices.Sort(parts)
 	return parts, nil
 }

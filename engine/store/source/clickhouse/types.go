@@ -13,6 +13,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"scrim/engine/store/source"
+	"scrim/internal/lists"
 )
 
 // kind is how the values of a column are read, and what they are in the store.
@@ -244,10 +245,7 @@ func (c *column) reader() reader {
 
 // scanSQL reads columns of all rows, once.
 func (t *table) scanSQL(columns []column) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = fmt.Sprintf(c.as.read, "`"+c.name+"`")
-	}
+	list := lists.Map(columns, func(c column) string { return fmt.Sprintf(c.as.read, "`"+c.name+"`") })
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + t.database + "." + t.name
 }
 
