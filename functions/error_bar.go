@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -81,12 +82,8 @@ var lawFunction = &ErrorBarFunction{ErrorBar: Law, Name: LawName, Signature: Law
 
 // ErrorBarByName finds a function that tells of an error by its name in any case.
 func ErrorBarByName(name string) (*ErrorBarFunction, bool) {
-	for _, f := range append(errorBarFunctions[:len(errorBarFunctions):len(errorBarFunctions)], lawFunction) {
-		if strings.EqualFold(f.Name, name) {
-			return f, true
-		}
-	}
-	return nil, false
+	all := append(errorBarFunctions[:len(errorBarFunctions):len(errorBarFunctions)], lawFunction)
+	return lists.Find(all, func(f *ErrorBarFunction) bool { return strings.EqualFold(f.Name, name) })
 }
 
 // ErrorBarFunctions returns them in the order of the documentation.

@@ -12,6 +12,7 @@ import (
 	"scrim/engine/estimator/cover"
 	"scrim/engine/estimator/friendly"
 	"scrim/engine/estimator/person"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -105,12 +106,7 @@ func Reports() []*ReportFunction { return reportFunctions }
 
 // Twin returns the function of the other model that asks the same; false where there is none.
 func (f *ReportFunction) Twin() (*ReportFunction, bool) {
-	for _, g := range reportFunctions {
-		if g.Question == f.Question && g.Shuffle != f.Shuffle {
-			return g, true
-		}
-	}
-	return nil, false
+	return lists.Find(reportFunctions, func(g *ReportFunction) bool { return g.Question == f.Question && g.Shuffle != f.Shuffle })
 }
 
 // Column is the name of the column that the function takes.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -24,12 +25,9 @@ func (h hints) without(schemas []string) string {
 	if len(schemas) == 0 && len(h.schemas) == 0 {
 		return "the server"
 	}
-	var empty []string
-	for _, s := range h.schemas {
-		if !slices.ContainsFunc(schemas, func(has string) bool { return strings.EqualFold(s, has) }) {
-			empty = append(empty, s)
-		}
-	}
+	empty := lists.Filter(h.schemas, func(s string) bool {
+		return !slices.ContainsFunc(schemas, func(has string) bool { return strings.EqualFold(s, has) })
+	})
 	return strings.Join(empty, ", ")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/engine/collections/contribute"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -189,12 +190,9 @@ it may have been seen, and there is no second report to the collection.`,
 // abandon gives up the pending reports to a collection: to one of several of the same name only if
 // they are named by uuid.
 func abandon(out io.Writer, w *contribute.Wallet, collection string) error {
-	var found []contribute.Record
-	for _, r := range w.Records() {
-		if r.State == contribute.Pending && (r.Collection == collection || r.UUID == collection) {
-			found = append(found, r)
-		}
-	}
+	found := lists.Filter(w.Records(), func(r contribute.Record) bool {
+		return r.State == contribute.Pending && (r.Collection == collection || r.UUID == collection)
+	})
 	switch len(found) {
 	case 0:
 		return fmt.Errorf("the wallet has no pending report to %q; scrim wallet show lists them", collection)

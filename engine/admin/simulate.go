@@ -10,6 +10,7 @@ import (
 	"scrim/engine/collections"
 	"scrim/engine/mysql/session"
 	"scrim/internal/digest"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -86,13 +87,7 @@ func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]sql.Row, len(trials))
-	for i, t := range trials {
-		if rows[i], err = trialRow(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	return rows, nil
+	return lists.Try(trials, func(t collections.Trial) (sql.Row, error) { return trialRow(ctx, t) })
 }
 
 func trialRow(ctx *sql.Context, t collections.Trial) (sql.Row, error) {

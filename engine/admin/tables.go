@@ -97,11 +97,9 @@ func lastWarnings(ctx *sql.Context) ([]sql.Row, error) {
 }
 
 func warningRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, e := range remark.Table {
-		out = append(out, sql.Row{string(e.Code), string(e.Level), int64(refuse.MySQLErrno), e.Cause, e.Remedy})
-	}
-	return out, nil
+	return lists.Map(remark.Table, func(e remark.Entry) sql.Row {
+		return sql.Row{string(e.Code), string(e.Level), int64(refuse.MySQLErrno), e.Cause, e.Remedy}
+	}), nil
 }
 
 // knownTables lists what the catalogue knows of, and the tables of the store that nobody has
@@ -219,19 +217,15 @@ func (a *Admin) scales(ctx *sql.Context) ([]sql.Row, error) {
 }
 
 func errorRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, e := range refuse.Table {
-		out = append(out, sql.Row{string(e.Code), int64(refuse.MySQLErrno), e.SQLState, e.Cause, e.Remedy})
-	}
-	return out, nil
+	return lists.Map(refuse.Table, func(e refuse.Entry) sql.Row {
+		return sql.Row{string(e.Code), int64(refuse.MySQLErrno), e.SQLState, e.Cause, e.Remedy}
+	}), nil
 }
 
 func functionRows(*sql.Context) ([]sql.Row, error) {
-	var out []sql.Row
-	for _, f := range functions.Rows() {
-		out = append(out, sql.Row{f.Name, f.Aliases, f.Kind, f.Signature, f.Result, f.Weight, f.Options, f.Description, f.Example})
-	}
-	return out, nil
+	return lists.Map(functions.Rows(), func(f functions.Row) sql.Row {
+		return sql.Row{f.Name, f.Aliases, f.Kind, f.Signature, f.Result, f.Weight, f.Options, f.Description, f.Example}
+	}), nil
 }
 
 func procedureRows(*sql.Context) ([]sql.Row, error) {

@@ -9,6 +9,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/seal"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -115,12 +116,7 @@ func (t tx) batchJob(col *collection, part *Part) (job batchJob, err error) {
 }
 
 func (c *collection) batch(k batchKey) (batchRecord, bool) {
-	for _, b := range c.batches {
-		if b.key() == k {
-			return b, true
-		}
-	}
-	return batchRecord{}, false
+	return lists.Find(c.batches, func(b batchRecord) bool { return b.key() == k })
 }
 
 // repeats compares a part with a batch that is there.

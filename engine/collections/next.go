@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/local"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -207,13 +208,7 @@ func (c *Collections) Preview(ctx context.Context, name string) ([]Preview, erro
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Preview, len(list))
-	for i, p := range list {
-		if out[i], err = c.preview(ctx, r, p); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return lists.Try(list, func(p *collect.Params) (Preview, error) { return c.preview(ctx, r, p) })
 }
 
 func (c *Collections) preview(ctx context.Context, r record, p *collect.Params) (Preview, error) {

@@ -14,6 +14,7 @@ import (
 	"scrim/engine/estimator/view"
 	"scrim/engine/mysql/mysqlerr"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner"
@@ -222,12 +223,11 @@ func (a *asked) sum(ctx *sql.Context, rows []sql.Row, level float64) ([]Sum, err
 // takes time in proportion to the cells of the view.
 func (a *asked) errors(ctx *sql.Context, groups []*group, cells int, level float64) ([]Sum, error) {
 	z := math.Sqrt2 * math.Erfinv(level)
-	of := make([]func([]float64) float64, len(a.sums))
-	for i, m := range a.sums {
-		var err error
-		if of[i], err = view.StdErrs(a.record.Params, m.At, m.Clip, m.Near); err != nil {
-			return nil, err
-		}
+	of, err := lists.Try(a.sums, func(m Measure) (func([]float64) float64, error) {
+		return view.StdErrs(a.record.Params, m.At, m.Clip, m.Near)
+	})
+	if err != nil {
+		return nil, err
 	}
 	var out []Sum
 	weights := make([]float64, cells)

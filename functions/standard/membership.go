@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 )
 
 // alike reports whether go-mysql-server compares values of two types as MySQL does where it looks
@@ -119,12 +120,9 @@ func inTuple(ctx *sql.Context, e *expression.InTuple) (sql.Expression, error) {
 	if _, row := left.(expression.Tuple); same && !row {
 		return nil, nil
 	}
-	parts := make([]sql.Expression, len(list))
-	for i, m := range list {
-		var err error
-		if parts[i], err = pairs(ctx, members(left), members(m)); err != nil {
-			return nil, err
-		}
+	parts, err := lists.Try(list, func(m sql.Expression) (sql.Expression, error) { return pairs(ctx, members(left), members(m)) })
+	if err != nil {
+		return nil, err
 	}
 	return anyOf(parts), nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/lists"
 )
 
 // Dates and times as operands. MySQL decides by the type what a date is where a number or a text is
@@ -25,20 +27,12 @@ func temporal(t sql.Type) bool { return types.IsTime(t) || IsTimespan(t) }
 // Functions that take numbers, and texts; others take dates and times themselves, or values of any
 // type.
 var (
-	takeNumbers = set("sum avg abs acos asin atan atan2 bit_count ceil ceiling cos cot degrees exp floor ln log log10 log2 mod pow power radians round sign " +
+	takeNumbers = lists.Words("sum avg abs acos asin atan atan2 bit_count ceil ceiling cos cot degrees exp floor ln log log10 log2 mod pow power radians round sign " +
 		"sin sqrt tan truncate interval bit_and bit_or bit_xor bitand bitor bitxor sec_to_time stddevpop stddevsamp varpop varsamp std stddev stddev_pop stddev_samp variance var_pop var_samp")
-	takeTexts = set("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
+	takeTexts = lists.Words("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
 		"crc32 md5 sha sha1 sha2 strcmp instr lower lcase upper ucase locate position lpad rpad ltrim rtrim trim repeat reverse soundex quote to_base64 " +
 		"substring_index find_in_set field elt group_concat regexp_like regexp_instr regexp_substr regexp_replace bin oct conv export_set make_set char @:=")
 )
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
 
 // operands gives the operands of an expression that are dates or times the type that the expression
 // takes. It returns nil where there is nothing to change.

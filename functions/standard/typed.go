@@ -13,6 +13,8 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/lists"
 )
 
 // Untyped returns the expression as it was bound behind one of Types'.
@@ -45,7 +47,7 @@ func readsExactly(ctx *sql.Context, e sql.Expression) (reads, compares bool) {
 }
 
 // real are the functions of DOUBLEs, which read numbers by all of their digits, too.
-var real = set("acos asin atan atan2 cos cot degrees exp ln log log10 log2 pow power radians sin sqrt tan")
+var real = lists.Words("acos asin atan atan2 cos cot degrees exp ln log log10 log2 pow power radians sin sqrt tan")
 
 // unrounded makes operands, and members of tuples among them, those of a comparison, and reports
 // whether there are any.

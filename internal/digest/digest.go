@@ -112,7 +112,7 @@ const list = "(...)"
 // fold takes out what tokens alone do not show to be values: passwords without quotes, signs, and
 // the length of lists.
 func fold(tokens []token) []token {
-	return lists(signs(passwords(tokens)))
+	return folded(signs(passwords(tokens)))
 }
 
 // passwords marks what follows IDENTIFIED BY, IDENTIFIED … AS and SET PASSWORD … =, in whatever
@@ -182,8 +182,8 @@ func operand(tokens []token) bool {
 	return t.kind == identifier || t.kind == literal || t.text == ")"
 }
 
-// lists folds the list after IN and the rows after VALUES.
-func lists(tokens []token) []token {
+// folded folds the list after IN and the rows after VALUES.
+func folded(tokens []token) []token {
 	f := folder{tokens: tokens, groups: groups(tokens)}
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]

@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -329,7 +330,7 @@ func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || 
 func digitOrLetter(c byte) bool { return letter(c) || c >= '0' && c <= '9' }
 
 // keywords are printed in capitals. Words that many columns are called by are left out.
-var keywords = set(`
+var keywords = lists.Words(`
 	ACCOUNT ADD ALL ALTER ANALYZE AND ANY AS ASC BEFORE BEGIN BETWEEN BINARY BOTH BY CALL CASCADE CASE CHANGE
 	CHARACTER CHECK COLLATE COLUMN COLUMNS COMMIT CONSTRAINT CREATE CROSS CUBE CURRENT DATABASE DATABASES DATE DATETIME DEALLOCATE DEFAULT
 	DELAYED DELETE DESC DESCRIBE DISTINCT DISTINCTROW DIV DROP DUAL DUPLICATE ELSE ELSEIF END ENGINE ESCAPE EVENT EXCEPT
@@ -343,7 +344,7 @@ var keywords = set(`
 	UNLOCK UNSIGNED UPDATE USE USER USING VALUES VARIABLES VIEW WARNINGS WHEN WHERE WINDOW WITH WRITE XOR`)
 
 // functions are printed in capitals where a parenthesis follows.
-var functions = set(`
+var functions = lists.Words(`
 	ABS ADDDATE AVG BIT_AND BIT_OR BIT_XOR CAST CEIL CEILING CHAR_LENGTH COALESCE CONCAT CONCAT_WS CONVERT CONVERT_TZ COUNT CURDATE
 	DATE_ADD DATE_FORMAT DATE_SUB DATEDIFF DAY DAYOFMONTH DAYOFWEEK DAYOFYEAR EXTRACT FLOOR FROM_UNIXTIME GREATEST GROUP_CONCAT HOUR
 	IFNULL JSON_EXTRACT JSON_UNQUOTE LAST_DAY LEAST LENGTH LOCATE LOWER LPAD LTRIM MAKEDATE MAX MIN MINUTE MOD MONTH NOW NULLIF POW
@@ -351,12 +352,4 @@ var functions = set(`
 	SUBSTRING SUM TIME TIMESTAMPADD TIMESTAMPDIFF TRIM UNIX_TIMESTAMP UPPER VAR_POP VAR_SAMP VARIANCE WEEK WEEKDAY YEAR YEARWEEK`)
 
 // verbs are the words after which an optimizer hint may stand.
-var verbs = set("SELECT INSERT REPLACE UPDATE DELETE")
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
+var verbs = lists.Words("SELECT INSERT REPLACE UPDATE DELETE")

@@ -1,6 +1,11 @@
 // Package lists makes lists of others.
 package lists
 
+import (
+	"slices"
+	"strings"
+)
+
 // Map returns what f makes of each element.
 func Map[X, Y any](list []X, f func(X) Y) []Y {
 	out := make([]Y, len(list))
@@ -18,4 +23,33 @@ func Filter[X any](list []X, keep func(X) bool) (out []X) {
 		}
 	}
 	return out
+}
+
+// Try is Map of an f that can fail; it ends at the first error.
+func Try[X, Y any](list []X, f func(X) (Y, error)) ([]Y, error) {
+	out := make([]Y, len(list))
+	for i, x := range list {
+		var err error
+		if out[i], err = f(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Find returns the first element for which is is true; ok is false where there is none.
+func Find[X any](list []X, is func(X) bool) (found X, ok bool) {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i], true
+	}
+	return found, false
+}
+
+// Words returns the set of the words of a text, which spaces separate.
+func Words(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		set[w] = true
+	}
+	return set
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -286,12 +287,10 @@ combinations:
 }
 
 func (s *Finder) anyHolds(list []sql.Expression, row sql.Row) bool {
-	for _, c := range list {
-		if v, err := sql.EvaluateCondition(s.ctx, c, row); err != nil || sql.IsTrue(v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(c sql.Expression) bool {
+		v, err := sql.EvaluateCondition(s.ctx, c, row)
+		return err != nil || sql.IsTrue(v)
+	})
 }
 
 // PublicRows reads columns of a public table: values of the types of a schema.

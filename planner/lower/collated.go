@@ -66,11 +66,5 @@ func (l *lowerer) collation(c *call, args ...sql.Expression) sql.CollationID {
 func (l *lowerer) folded(c *call, at ...int) (out []Expr, err error) {
 	args := lists.Map(at, func(k int) sql.Expression { return c.raw[k] })
 	by := l.collation(c, args...)
-	out = make([]Expr, len(at))
-	for i, k := range at {
-		if out[i], err = l.by(c.args[k], by, collation.ForFold); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return lists.Try(at, func(k int) (Expr, error) { return l.by(c.args[k], by, collation.ForFold) })
 }

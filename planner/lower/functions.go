@@ -232,12 +232,10 @@ func statementConstant(name string, e sql.FunctionExpression) bool {
 	if !constants[name] {
 		return false
 	}
-	for _, c := range e.Children() {
-		if _, ok := c.(*expression.Literal); !ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.Children(), func(c sql.Expression) bool {
+		_, ok := c.(*expression.Literal)
+		return !ok
+	})
 }
 
 // fold evaluates a constant of the statement and binds its value.

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/planner/tree"
 )
 
@@ -37,10 +38,10 @@ var longer map[string]func(*sql.Context, []sql.Expression) int64
 
 // shorter are functions whose text is no longer than twice that of an argument: letters of another
 // case may have more bytes.
-var shorter = words("lower lcase upper ucase trim ltrim rtrim reverse substring_index left right substring substr mid")
+var shorter = lists.Words("lower lcase upper ucase trim ltrim rtrim reverse substring_index left right substring substr mid")
 
 // fixed are functions of short texts.
-var fixed = words("md5 sha sha1 sha2 dayname monthname format bin oct conv")
+var fixed = lists.Words("md5 sha sha1 sha2 dayname monthname format bin oct conv")
 
 func init() {
 	longer = map[string]func(*sql.Context, []sql.Expression) int64{
@@ -73,14 +74,6 @@ func init() {
 
 // padded is in characters.
 func padded(ctx *sql.Context, args []sql.Expression) int64 { return count64(ctx, args[1]) }
-
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
 
 // product multiplies lengths, neither of which is negative.
 func product(a, b int64) int64 {

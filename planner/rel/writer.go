@@ -13,6 +13,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/canon"
@@ -249,12 +250,9 @@ func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns, transla
 		if len(children) == 0 {
 			return e, nil
 		}
-		out := make([]sql.Expression, len(children))
-		for i, c := range children {
-			var err error
-			if out[i], err = replace(c); err != nil {
-				return nil, err
-			}
+		out, err := lists.Try(children, func(c sql.Expression) (sql.Expression, error) { return replace(c) })
+		if err != nil {
+			return nil, err
 		}
 		return e.WithChildren(s.ctx, out...)
 	}

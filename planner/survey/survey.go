@@ -179,12 +179,10 @@ func Kind(ctx *sql.Context, c catalog.Reader, isDBA func(*sql.Context) bool, n s
 
 // analyzes reports whether ANALYZE TABLE names a protected table.
 func analyzes(n *gmsplan.AnalyzeTable, c catalog.Reader) bool {
-	for _, t := range n.Tables {
-		if st, ok := stored.Under(t); ok && c.Table(st.StoreRef().String()).State == catalog.Protected {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Tables, func(t sql.Table) bool {
+		st, ok := stored.Under(t)
+		return ok && c.Table(st.StoreRef().String()).State == catalog.Protected
+	})
 }
 
 // subqueriesRead reports whether a subquery expression of the statement satisfies reads.

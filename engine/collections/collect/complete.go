@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -103,31 +104,22 @@ func checkDelta(delta float64) error {
 func completeShape(p Protocol, d *Declaration) error {
 	switch p {
 	case LDPBit, ShufSum:
-		return firstError(checkInterval(d), completeNumber(d))
+		return cmp.Or(checkInterval(d), completeNumber(d))
 	case LDPKV2, LDPKV1:
-		return firstError(checkInterval(d), checkPositive("sigma", d.Sigma), completeNumber(d))
+		return cmp.Or(checkInterval(d), checkPositive("sigma", d.Sigma), completeNumber(d))
 	case LDPUV2, LDPUV1:
-		return firstError(checkInterval(d), checkScales(d, true), completeNumber(d))
+		return cmp.Or(checkInterval(d), checkScales(d, true), completeNumber(d))
 	case LDPHier:
-		return firstError(checkInterval(d), completeLevels(d, 5, MaxLeaves), completeNumber(d))
+		return cmp.Or(checkInterval(d), completeLevels(d, 5, MaxLeaves), completeNumber(d))
 	case LDPHaar:
-		return firstError(checkInterval(d), completeLevels(d, 12, MaxHaar), completeNumber(d))
+		return cmp.Or(checkInterval(d), completeLevels(d, 12, MaxHaar), completeNumber(d))
 	case ShufHier:
-		return firstError(checkInterval(d), completeLevels(d, 5, maxNodes), completeNumber(d))
+		return cmp.Or(checkInterval(d), completeLevels(d, 5, maxNodes), completeNumber(d))
 	case ShufVec:
-		return firstError(checkDimension(d, MaxVector), checkPositive("radius", d.Radius), completeVector(d, d.Radius))
+		return cmp.Or(checkDimension(d, MaxVector), checkPositive("radius", d.Radius), completeVector(d, d.Radius))
 	default:
 		return completeRotated(p, d)
 	}
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func checkInterval(d *Declaration) error {
@@ -210,7 +202,7 @@ func completeVector(d *Declaration, radius float64) error {
 
 // completeRotated sees to *_SCM3: a radius, or what it follows from.
 func completeRotated(p Protocol, d *Declaration) error {
-	if err := firstError(checkDimension(d, MaxRotated), checkScales(d, false), completeRadius(d), completeResolution(d)); err != nil {
+	if err := cmp.Or(checkDimension(d, MaxRotated), checkScales(d, false), completeRadius(d), completeResolution(d)); err != nil {
 		return err
 	}
 	if err := completeVector(d, ball(d)); err != nil {

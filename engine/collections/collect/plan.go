@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -58,7 +59,7 @@ func Plan(name, uuid string, p Protocol, d Declaration) (*Design, error) {
 
 // plan is Plan with *tooFew as it is. A device that verifies parameters has no use for the search.
 func plan(name, uuid string, p Protocol, d Declaration) (*Design, error) {
-	if err := firstError(checkName(name), checkUUID(uuid)); err != nil {
+	if err := cmp.Or(checkName(name), checkUUID(uuid)); err != nil {
 		return nil, err
 	}
 	d, err := complete(p, d)

@@ -1,5 +1,7 @@
 package collect
 
+import "scrim/internal/lists"
+
 // Protocol names one protocol; the values are what SQL and parameters call it.
 type Protocol string
 
@@ -56,12 +58,7 @@ var Protocols = []Info{
 
 // Info returns the protocol's description; ok is false for a name that is none.
 func (p Protocol) Info() (info Info, ok bool) {
-	for _, i := range Protocols {
-		if i.Protocol == p {
-			return i, true
-		}
-	}
-	return Info{}, false
+	return lists.Find(Protocols, func(i Info) bool { return i.Protocol == p })
 }
 
 // PagePath is where a server has the page for contributors. A link of a token has it, and all that

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (g *Design) params(round int, stratum string, pub Published, sealKey, signs
 	if round < 1 || round > len(g.rounds) {
 		return nil, bad("%s has no round %d.", g.Protocol, round)
 	}
-	if err := firstError(g.checkStratum(stratum), g.checkKeys(sealKey, signs), g.checkPublished(round, pub)); err != nil {
+	if err := cmp.Or(g.checkStratum(stratum), g.checkKeys(sealKey, signs), g.checkPublished(round, pub)); err != nil {
 		return nil, err
 	}
 	r := g.rounds[round-1]

@@ -15,6 +15,7 @@ import (
 	"scrim/engine/collections/shuffle"
 	"scrim/engine/mysql/virtual"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -79,11 +80,9 @@ func (n *Estimates) RowIter(ctx *sql.Context, _ sql.Row) (sql.RowIter, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]sql.Row, len(strata))
-	for i, s := range strata {
-		if rows[i], err = n.row(ctx, s); err != nil {
-			return nil, err
-		}
+	rows, err := lists.Try(strata, func(s string) (sql.Row, error) { return n.row(ctx, s) })
+	if err != nil {
+		return nil, err
 	}
 	return sql.RowsToRowIter(rows...), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 	bolt "go.etcd.io/bbolt"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -98,11 +99,9 @@ func callTokens(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]sqltypes.Value, len(list))
-	for i, t := range list {
-		rows[i] = []sqltypes.Value{textValue(hex.EncodeToString(t.Secret[:])), count(t.Round), count(t.Cell), textValue(t.Stratum)}
-	}
-	return rows, nil
+	return lists.Map(list, func(t Token) []sqltypes.Value {
+		return []sqltypes.Value{textValue(hex.EncodeToString(t.Secret[:])), count(t.Round), count(t.Cell), textValue(t.Stratum)}
+	}), nil
 }
 
 func callHashes(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {

@@ -15,6 +15,7 @@ import (
 
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -94,12 +95,7 @@ func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Key
 
 // routine finds a procedure by its name.
 func (s *Server) routine(name string) (Routine, bool) {
-	for _, r := range s.Routines {
-		if strings.EqualFold(r.Name, name) {
-			return r, true
-		}
-	}
-	return Routine{}, false
+	return lists.Find(s.Routines, func(r Routine) bool { return strings.EqualFold(r.Name, name) })
 }
 
 // answers make the answers of statements, as the table of one statement: made when the statement is

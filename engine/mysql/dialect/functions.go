@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -181,9 +182,9 @@ func (s *statement) expression(i int) int {
 
 // closing are the words that end an expression, operators those that go on in one.
 var (
-	closing = set("FROM WHERE GROUP HAVING ORDER LIMIT UNION EXCEPT INTERSECT INTO FOR LOCK AS WHEN THEN ELSE END ASC DESC ON USING WINDOW " +
+	closing = lists.Words("FROM WHERE GROUP HAVING ORDER LIMIT UNION EXCEPT INTERSECT INTO FOR LOCK AS WHEN THEN ELSE END ASC DESC ON USING WINDOW " +
 		"JOIN LEFT RIGHT INNER CROSS NATURAL STRAIGHT_JOIN SEPARATOR")
-	operators = set("AND OR XOR NOT IN IS LIKE BETWEEN DIV MOD REGEXP RLIKE COLLATE INTERVAL BINARY ESCAPE SOUNDS DATE TIME TIMESTAMP " +
+	operators = lists.Words("AND OR XOR NOT IN IS LIKE BETWEEN DIV MOD REGEXP RLIKE COLLATE INTERVAL BINARY ESCAPE SOUNDS DATE TIME TIMESTAMP " +
 		"EXISTS ANY ALL SOME DISTINCT _UTF8 _UTF8MB4 _BINARY _LATIN1")
 )
 

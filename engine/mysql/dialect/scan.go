@@ -335,12 +335,3 @@ func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // upper is a word in upper case.
 func (t *token) upper(src string) string { return strings.ToUpper(src[t.start:t.end]) }
-
-// set is a set of words.
-func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		out[w] = true
-	}
-	return out
-}

@@ -1,6 +1,10 @@
 package dialect
 
-import "scrim/internal/sqltext"
+import (
+	"scrim/internal/sqltext"
+
+	"scrim/internal/lists"
+)
 
 func init() {
 	words["SELECT"] = modifiers
@@ -30,7 +34,7 @@ func init() {
 
 // hints tell MySQL's optimizer something, and do not change the answer. The store has an optimizer
 // of its own.
-var hints = set("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
+var hints = lists.Words("HIGH_PRIORITY STRAIGHT_JOIN SQL_SMALL_RESULT SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_NO_CACHE SQL_CACHE")
 
 // modifiers takes the hints off a SELECT, and writes DISTINCTROW as DISTINCT and DISTINCT(x) with a
 // blank.

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 )
@@ -36,11 +37,9 @@ var _ sql.CheckTable = (*Table)(nil)
 
 // GetChecks implements sql.CheckTable: go-mysql-server binds them for each statement that writes.
 func (t *Table) GetChecks(*sql.Context) ([]sql.CheckDefinition, error) {
-	var list []sql.CheckDefinition
-	for _, c := range tableMetaOf(t.def).Checks {
-		list = append(list, sql.CheckDefinition{Name: c.Name, CheckExpression: c.Text, Enforced: !c.Off})
-	}
-	return list, nil
+	return lists.Map(tableMetaOf(t.def).Checks, func(c checkMeta) sql.CheckDefinition {
+		return sql.CheckDefinition{Name: c.Name, CheckExpression: c.Text, Enforced: !c.Off}
+	}), nil
 }
 
 // Importable refuses an import into a table with CHECKs, foreign keys or computed columns, or in

@@ -197,12 +197,7 @@ func (d *Database) likeKeys(ctx *sql.Context, n *plan.CreateTable, def *definiti
 
 // columnOf finds a stored table's column by its name.
 func columnOf(t store.Table, name string) (store.Column, bool) {
-	for _, c := range t.Columns {
-		if strings.EqualFold(c.Name, name) {
-			return c, true
-		}
-	}
-	return store.Column{}, false
+	return lists.Find(t.Columns, func(c store.Column) bool { return strings.EqualFold(c.Name, name) })
 }
 
 // newColumn turns a bound column into its definition. A text without a collation has that of its

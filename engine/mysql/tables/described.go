@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // Described is the definition of a stored table as a catalogue shows it. It is immutable.
@@ -103,11 +104,9 @@ func (p *Provider) Describe(ctx *sql.Context, schema string) ([]*Described, erro
 	if known, ok := p.described.bySchema[schema]; ok && sameTables(known.from, from) {
 		return known.made, nil
 	}
-	made := make([]*Described, len(from))
-	for i, t := range from {
-		if made[i], err = describe(ctx, t); err != nil {
-			return nil, err
-		}
+	made, err := lists.Try(from, func(t store.Table) (*Described, error) { return describe(ctx, t) })
+	if err != nil {
+		return nil, err
 	}
 	if p.described.bySchema == nil {
 		p.described.bySchema = map[string]describedSchema{}

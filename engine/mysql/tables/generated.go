@@ -19,6 +19,7 @@ import (
 	"scrim/engine/store"
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 )
 
 // formula is how the values of a column follow from the row's other ones: those of a generated
@@ -187,14 +188,9 @@ func (t *Table) fill(ctx *sql.Context, list []formula, row sql.Row, n int) error
 
 // written are the values that a row, which fill has seen, gets in the columns of formulas.
 func (t *Table) written(ctx *sql.Context, list []formula, row sql.Row) ([]any, error) {
-	values := make([]any, len(list))
-	for i, f := range list {
-		var err error
-		if values[i], err = writeValue(ctx, row[f.column], t.kinds[f.column].Type, t.all[f.column]); err != nil {
-			return nil, err
-		}
-	}
-	return values, nil
+	return lists.Try(list, func(f formula) (any, error) {
+		return writeValue(ctx, row[f.column], t.kinds[f.column].Type, t.all[f.column])
+	})
 }
 
 // widened is a copy of a row with places for the hidden columns.

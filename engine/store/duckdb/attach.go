@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -79,7 +80,7 @@ func (s *Store) propose(ctx context.Context, ref store.TableRef, from lake.From)
 		}
 	}
 	pattern, err := s.sources.lister.Roots.Pattern(files)
-	if err := cmpError(err, starred); err != nil {
+	if err := cmp.Or(err, starred); err != nil {
 		return nil, nil, store.Unfitted("Give an absolute path such as "+like+", and start the server with --lake for a directory above it.", "The path %q cannot be attached: %s.", from.Path, err)
 	}
 	if from.In == nil { // of a lake the path is not yet the table's
@@ -134,7 +135,7 @@ func (s *Store) Free(ctx context.Context, ref store.TableRef, remote bool) error
 		return store.Unfitted("CREATE DATABASE first.", "There is no database %s.", ref.Schema)
 	}
 	if _, there, err := s.Table(ctx, ref); err != nil || there {
-		return cmpError(err, store.Unfitted("Choose another name.", "There is a table %s already.", ref))
+		return cmp.Or(err, store.Unfitted("Choose another name.", "There is a table %s already.", ref))
 	}
 	return nil
 }
@@ -151,23 +152,13 @@ func (s *Store) claimed(ref store.TableRef, path string) error {
 	return nil
 }
 
-// cmpError returns the first error that there is.
-func cmpError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // taken are the types of Parquet's columns that a table here has.
 var taken = regexp.MustCompile(`^(BOOLEAN|U?TINYINT|U?SMALLINT|U?INTEGER|U?BIGINT|HUGEINT|FLOAT|DOUBLE|DECIMAL\([0-9]+,[0-9]+\)|VARCHAR|BLOB|DATE|TIME|TIMESTAMP|TIMESTAMP_NS|TIMESTAMP WITH TIME ZONE)$`)
 
 // describeFiles reads the columns of the files, and writes the view.
 func (s *session) describeFiles(ctx context.Context, a *attached, pin *lake.Pin) (made *store.Attached, view string, err error) {
 	unread := func(err error) error {
-		return cmpError(ctx.Err(), store.Unfitted("Look at the files: one cannot be read as Parquet, or not by the server's account.",
+		return cmp.Or(ctx.Err(), store.Unfitted("Look at the files: one cannot be read as Parquet, or not by the server's account.",
 			"The files of %s cannot be read (%s).", a.Path, store.KindOf(classify(ctx, err))))
 	}
 	found, err := s.c.footers(ctx, pin.Paths())
