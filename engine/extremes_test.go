@@ -36,8 +36,20 @@ func TestExtremesAndMoments(t *testing.T) {
 	in("SELECT MAX(n) FROM d.t WHERE n < 1000", 600, 999)
 	in("SELECT MIN(n) FROM d.t WHERE p >= 2000 AND g = 1", 2000, 2500)
 	info := ann.query("SELECT MAX(n) AS m, DP_INFO(m), DP_LOW(m), DP_STDERR(m) FROM d.t")[0]
-	if !strings.Contains(info[1], `"persons_beyond"`) || !strings.Contains(info[1], `"persons_beyond_at_most"`) || info[2] != "NULL" || info[3] != "NULL" {
+	if !strings.Contains(info[1], `"persons_beyond"`) || !strings.Contains(info[1], `"persons_beyond_at_most"`) || info[3] != "NULL" {
 		t.Errorf("DP_INFO: %v", info)
+	}
+	// Somebody is at least so far out; how far is known where a range is declared.
+	if x := floats(t, info[0], info[2]); !(x[1] <= x[0] && x[1] > 0.99*x[0]) {
+		t.Errorf("DP_LOW of MAX: %v", info)
+	}
+	for q, want := range map[string]string{
+		"SELECT DP_HIGH(MAX(n)) FROM d.t": "NULL", "SELECT DP_LOW(MIN(n)) FROM d.t": "NULL",
+		"SELECT DP_HIGH(DP_MAX(y, 'lower=0, upper=3000')) FROM d.t": "3000", "SELECT DP_LOW(DP_MIN(y, 'lower=0, upper=3000')) FROM d.t": "0",
+	} {
+		if v := ann.value(q); v != want {
+			t.Errorf("%s: got %v, want %s", q, v, want)
+		}
 	}
 	if explained := fmt.Sprint(ann.query("EXPLAIN SELECT MAX(n) FROM d.t")); !strings.Contains(explained, "persons are above") {
 		t.Errorf("EXPLAIN: %v", explained)

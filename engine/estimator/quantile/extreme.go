@@ -45,8 +45,11 @@ const extremeRisk = 0.002
 // Greatest.
 //
 // Sensitivity: see exponential.NewRank. The number of persons has 0.08 of the loss where it is
-// private. TooFew under 3k persons, where what is beyond k is no end: StdErr is NaN, and no
-// interval is known.
+// private. TooFew under 3k persons, where what is beyond k is no end: StdErr is NaN.
+//
+// Interval: a cell beyond all values scores k at least, and is chosen once in 1,000 times. So the
+// exact end is as far out as the cell's inner end, but for that risk, and not outside declared
+// bounds; without them nothing is known of the outer side.
 //
 // Departs from the paper: the target is a fixed rank and not shifted by a search, and the mechanism
 // pays for a range of 2.
@@ -104,6 +107,9 @@ func (e extreme) Events() []privacy.Event      { return estimator.StepEvents(e) 
 // Bias implements estimator.Biased.
 func (e extreme) Bias() string { return fmt.Sprintf("the values of about %d persons beyond it", e.k) }
 
+// AllowsForBias implements estimator.Allowing.
+func (extreme) AllowsForBias() bool { return true }
+
 // Steps implements estimator.Estimator.
 func (e extreme) Steps() []estimator.Step {
 	var steps []estimator.Step
@@ -136,7 +142,20 @@ func (e extreme) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	}
 	cell := e.mirrored(e.choice.Choose(n, in.Memory, cells, e.cells))
 	out := scalar.One(scalar.Scale(e.p.Grid, float64(e.axis.Value(cell))), math.NaN())
-	out.Error = &estimator.Error{Form: estimator.Quantile, Ranks: make([][]estimator.Rank, 1), Beyond: float64(e.k), BeyondAtMost: float64(2 * e.k)}
+	lo, hi := e.axis.Ends(cell)
+	from, to := scalar.Range(e.p)
+	inner, outer := estimator.Rank{At: lo, Z: -math.Sqrt2 * math.Erfcinv(extremeRisk)}, estimator.Rank{At: float64(to), Z: math.Inf(1)}
+	if !e.top {
+		inner, outer = estimator.Rank{At: hi, Z: -inner.Z}, estimator.Rank{At: float64(from), Z: math.Inf(-1)}
+	}
+	ranks := []estimator.Rank{inner}
+	if e.p.Bounded() {
+		ranks = append(ranks, outer)
+	}
+	for i := range ranks {
+		ranks[i].At = scalar.Scale(e.p.Grid, ranks[i].At)
+	}
+	out.Error = &estimator.Error{Form: estimator.Quantile, Ranks: [][]estimator.Rank{ranks}, Beyond: float64(e.k), BeyondAtMost: float64(2 * e.k)}
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/quantile"
 	"scrim/test/stattest"
 )
@@ -28,9 +29,16 @@ func TestExtremesLeaveAsManyAsStated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n0, within, middle := stattest.Noiser(t, name), 0, 0
+			n0, within, middle, covered := stattest.Noiser(t, name), 0, 0, 0
+			exact := float64(least)
+			if top {
+				exact = float64(greatest)
+			}
 			for range runs {
 				a := e.Release(n0, estimator.Input{Persons: n, Columns: [][]int64{rows, x}})
+				if lo, hi := errorbar.Interval(a, 0, 0.99); !(lo > exact) && !(hi < exact) && (p.Bounded() || math.IsNaN(lo) != math.IsNaN(hi)) {
+					covered++
+				}
 				beyond := 0
 				for _, v := range x {
 					if top && float64(v) > a.Values[0] || !top && float64(v) < a.Values[0] {
@@ -45,6 +53,7 @@ func TestExtremesLeaveAsManyAsStated(t *testing.T) {
 				}
 			}
 			stattest.Accept(t, stattest.Coverage(name, within, runs, 0.95))
+			stattest.Accept(t, stattest.Coverage(name+", interval", covered, runs, 0.99))
 			stattest.Reject(t, stattest.Coverage(name+", a fiftieth", middle, runs, 0.95))
 		}
 	}
