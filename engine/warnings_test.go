@@ -53,14 +53,14 @@ func TestWeakAnswersSaySo(t *testing.T) {
 			[]string{"CALL dp_set_domain('d.people', 'age', '[…]'), the columns that they are computed from"}},
 	} {
 		rows := ann.query(c.query)
-		for range 2 { // a stored answer has the same
+		for stored := range 2 { // a stored answer has the same, but for the charge
 			codes, texts := warned(t, ann)
 			if codes != c.codes {
 				t.Errorf("%s: got %q after %v, want %q", c.query, codes, rows, c.codes)
 			}
 			for _, s := range c.says {
-				if !strings.Contains(texts, s) {
-					t.Errorf("%s: got\n%swant %q in it", c.query, texts, s)
+				if there := strings.Contains(texts, s); there == (stored == 1 && s == "The charge stands") {
+					t.Errorf("%s: got\n%swant %q in it: %v", c.query, texts, s, !there)
 				}
 			}
 			ann.query(c.query)

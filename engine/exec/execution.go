@@ -101,7 +101,7 @@ func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, ap
 	if e.statement.Pilot {
 		return nil
 	}
-	list := remarks(e.statement, answers)
+	list := remarks(e.statement, answers, charged)
 	if n := apart.Absent + apart.Off; n > 0 {
 		list = append(list, totalsRemark(apart))
 		remark.Sort(list)
@@ -196,7 +196,7 @@ func (e *execution) summary(open []*plan.Release, answers map[*plan.Release]*ans
 	for _, r := range open {
 		charged[r] = answers[r]
 	}
-	return remark.Summary(remarks(e.statement, charged))
+	return remark.Summary(remarks(e.statement, charged, true))
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.

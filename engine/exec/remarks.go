@@ -24,9 +24,14 @@ import (
 // It is a function of the plan, which is public, and of the answers, which are released: their
 // keys, values, standard errors, error laws and states (estimator.Estimate). So it is
 // post-processing of what the statement's loss has paid for, under add-remove and replace-one
-// alike, and a replay has the same remarks. Where keys are selected, the groups of an answer are
-// the selected ones: nothing here knows of others, whether there are any or none.
-func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Remark {
+// alike, and a replay has the same remarks, without the words on the charge. Where keys are
+// selected, the groups of an answer are the selected ones: nothing here knows of others, whether
+// there are any or none.
+func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool) []remark.Remark {
+	cost := ""
+	if charged {
+		cost = " The charge stands."
+	}
 	var list []remark.Remark
 	var few, wide, clips, open tally
 	var times []float64
@@ -43,7 +48,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 			continue
 		}
 		if r.Selection != nil {
-			list = append(list, keysRemark(s, r, a))
+			list = append(list, keysRemark(s, r, a, cost))
 		}
 		if slices.ContainsFunc(r.Keys, func(k plan.Key) bool { return k.Rest }) {
 			list = append(list, remark.New(remark.BooleanKeys, "Of a TINYINT(1) column (%s) the keys are 0 and 1: rows with other values, if there are any, are in no group.", plan.KeyNames(r)).
@@ -66,18 +71,18 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 		}
 	}
 	if few.cells > 0 {
-		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them").
+		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them", cost).
 			With("Ask for coarser groups or with a larger loss: %s.", forFewer(s)))
 	}
 	if wide.cells > 0 {
-		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it").
+		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it", cost).
 			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with %s.", narrower(s, times)))
 	}
 	if clips.cells > 0 {
-		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 %% or more of what is told (of a mean, more than the noise)"))
+		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 %% or more of what is told (of a mean, more than the noise)", cost))
 	}
 	if open.cells > 0 {
-		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level"))
+		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level", cost))
 	}
 	remark.Sort(list)
 	return list
@@ -85,14 +90,14 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer) []remark.Rema
 
 // keysRemark is about keys that are selected privately, of which so many are answered: their number
 // is released, and the threshold is public. How many keys were not selected is private.
-func keysRemark(s *plan.Statement, r *plan.Release, a *answer) remark.Remark {
+func keysRemark(s *plan.Statement, r *plan.Release, a *answer, cost string) remark.Remark {
 	groups, rule := len(a.Groups), plan.KeysRule(r.Selection)
 	if r.Other {
 		return remark.New(remark.KeysTogether, "%d keys (%s) are answered each by itself, those that have %s. The row whose keys are NULL holds all others, and the rows without a key.", groups-1, plan.KeyNames(r), rule).
 			With("Declared keys are all answered: %s.", declaration(r))
 	}
 	if groups == 0 {
-		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s. The charge stands.", plan.KeyNames(r), rule).
+		return remark.New(remark.NoKeys, "The result is empty: no key (%s) has %s.%s", plan.KeyNames(r), rule, cost).
 			With("Group by fewer or coarser keys, ask with a larger loss: %s; or declare the keys: %s.", forFewer(s), declaration(r)).
 			Briefly(remark.EmptyBrief+": no key of at least %d persons", r.Selection.Threshold())
 	}
@@ -264,12 +269,12 @@ func clipped(text string) string {
 }
 
 // remark words what was counted.
-func (t *tally) remark(c remark.Code, what string) remark.Remark {
+func (t *tally) remark(c remark.Code, what, cost string) remark.Remark {
 	named := t.texts
 	if len(named) > mostNamed {
 		named = append(named[:mostNamed:mostNamed], fmt.Sprintf("and %d more", len(t.texts)-mostNamed))
 	}
-	return remark.New(c, "%s: %s. The charge stands.", what, strings.Join(named, "; ")).In(t.cells, t.of)
+	return remark.New(c, "%s: %s.%s", what, strings.Join(named, "; "), cost).In(t.cells, t.of)
 }
 
 // isNull: too few persons, or rows of the group, by released numbers of them.
