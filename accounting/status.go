@@ -244,8 +244,10 @@ type EntityStatus struct {
 	Epsilon privacy.Epsilon
 	Delta   privacy.Delta
 	// Rho is the same bound in ρ, where all of the budgets that make it are in ρ; else 0. Their ε
-	// are then those at BoundDelta.
+	// are then those at BoundDelta, and Slack is the sum of their own δ, which the bound in ρ has
+	// beside it.
 	Rho    privacy.Rho
+	Slack  privacy.Delta
 	Capped bool // by the entity's own budget
 	// Window is the window of the bound; empty when the tables' windows differ, and the bound is
 	// then for a stretch of time that lies in one window of each.
@@ -311,18 +313,18 @@ func boundOf(s *state.State, entity string, tables []string) bound {
 // status adds the tables' budgets up, and takes the entity's own where that is less, or no table is
 // open.
 func (e *bound) status() EntityStatus {
-	epsilon, delta, rho := 0.0, 0.0, privacy.Rho(0)
+	epsilon, delta, slack, rho := 0.0, 0.0, 0.0, privacy.Rho(0)
 	for i, b := range e.caps {
 		eps, d := b.Promise()
 		epsilon, delta = roundup.Add(epsilon, float64(eps)), roundup.Add(delta, float64(d))
-		rho = rho.Add(b.Rho)
+		rho, slack = rho.Add(b.Rho), roundup.Add(slack, float64(b.Delta))
 		if i > 0 && (b.Rho == 0) != (e.caps[0].Rho == 0) {
 			rho = math.MaxUint64 // not all are in ρ
 		}
 	}
 	e.Epsilon, e.Delta, e.Window = privacy.Epsilon(epsilon), privacy.Delta(math.Min(1, delta)), commonWindow(e.caps)
 	if rho < math.MaxUint64 {
-		e.Rho = rho
+		e.Rho, e.Slack = rho, privacy.Delta(math.Min(1, slack))
 	}
 	if e.own == nil {
 		return e.EntityStatus
@@ -330,8 +332,17 @@ func (e *bound) status() EntityStatus {
 	eps, d := e.own.Promise()
 	if less := e.own.Rho > 0 && e.own.Rho <= e.Rho; less || eps <= e.Epsilon || len(e.caps) == 0 {
 		e.Epsilon, e.Delta, e.Rho, e.Window, e.Capped = eps, privacy.Delta(math.Min(1, float64(d))), e.own.Rho, e.own.Window, true
+		e.Slack = e.own.Delta
 	}
 	return e.EntityStatus
+}
+
+// Beside is the δ that stands beside the bound as it is shown: in ρ where it can be, else in ε.
+func (e EntityStatus) Beside() privacy.Delta {
+	if e.Rho > 0 {
+		return e.Slack
+	}
+	return e.Delta
 }
 
 // commonWindow returns the window that all budgets have; empty where they differ.

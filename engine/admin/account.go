@@ -254,10 +254,10 @@ func entityRow(e accounting.EntityStatus, every string) sql.Row {
 	if every != "" {
 		remark += "; for one person's rows of one " + every
 	}
-	epsilon, conversion := best(e.Spent, e.SpentCurve, e.Delta)
+	epsilon, conversion := best(e.Spent, e.SpentCurve, e.Beside())
 	return sql.Row{
 		"entity sum", e.Entity, nil, budget.All,
-		float64(e.Epsilon), rhoLimit(e.Rho), float64(e.Delta), orNull(string(e.Window)),
+		epsilonLimit(e.Epsilon, e.Rho), rhoLimit(e.Rho), float64(e.Beside()), orNull(string(e.Window)),
 		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), epsilon, conversion,
 		nil, nil, nil, nil, nil, nil, nil, remark,
 		nil, nil, nil, nil, nil, nil,
@@ -271,10 +271,10 @@ func personRow(e accounting.EntityStatus, every string) sql.Row {
 	if e.OfPersons.DeltaEvent >= 1 {
 		remark += "; statements without a first and a last day, or with private keys over several periods, have no bound"
 	}
-	epsilon, conversion := best(e.OfPersons, e.OfPersonsCurve, e.Delta)
+	epsilon, conversion := best(e.OfPersons, e.OfPersonsCurve, e.Beside())
 	return sql.Row{
 		"person sum", budget.OverPeriods(e.Entity), nil, budget.All,
-		nil, nil, float64(e.Delta), nil,
+		nil, nil, float64(e.Beside()), nil,
 		e.OfPersons.Rho.Float(), slack(e.OfPersons), pure(e.OfPersons), epsilon, conversion,
 		nil, nil, nil, nil, nil, nil, nil, remark,
 		nil, nil, nil, nil, nil, nil,

@@ -160,7 +160,10 @@ func TestBudgetsInRhoAndOfRoles(t *testing.T) {
 	f.want(dba, "SELECT budget, epsilon, rho, delta, remaining_epsilon, remaining_rho, remaining_pure_epsilon, renyi_order, set_by, reason FROM dp.budgets WHERE account_type = 'table' ORDER BY 1", `
 *|<nil>|0.5|1e-07|<nil>|0.5|<nil>|<nil>|root@%|in rho
 role:analyst|<nil>|0.125|0|<nil>|0.125|<nil>|<nil>|root@%|<nil>`)
-	f.want(dba, "SELECT epsilon > 0.5, rho, delta > 1e-6 FROM dp.budgets WHERE account_type = 'entity sum'", "true|0.5|true")
+	f.want(dba, "SELECT epsilon, rho, delta, spent_epsilon FROM dp.budgets WHERE account_type = 'entity sum'", "<nil>|0.5|1e-07|0")
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 'rho=20', 1e-7, 'never', 'more')")
+	f.want(dba, "SELECT epsilon, rho, delta FROM dp.budgets WHERE account_type = 'entity sum'", "<nil>|20|1e-07")
+	f.must(dba, "", "CALL dp_set_budget('shop.orders', '*', 'rho=0.5', 1e-7, 'never', 'in rho')")
 	for _, c := range []struct{ args, want string }{
 		{"'shop.orders', 'role:nobody', 1, 1e-6, 'month'", "no role"},
 		{"'shop.orders', 'role:Analyst', 1, 1e-6, 'month'", "no role"},
