@@ -82,7 +82,10 @@ func (s *Server) assemble() error {
 		Into:   s.cfg.BackupDir, Settle: s.collections.Settle, Audit: s.audit, Log: s.log,
 	}
 	s.runner = s.executor()
-	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner, DefaultLoss: price.DefaultLoss(s.catalog.Snapshot)}
+	s.prices = &price.Teller{Ledger: s.ledger, Runner: s.runner, DefaultLoss: price.DefaultLoss(s.catalog.Snapshot),
+		View: func(ctx *sql.Context, query, options string) (*plan.Statement, error) {
+			return s.views.Statement(ctx, query, options)
+		}}
 	s.simulator = &simulate.Simulator{Runner: s.runner, Collections: s.collections}
 	catalogue := browse.New()
 	s.admin = s.administration(catalogue)

@@ -346,6 +346,8 @@ func TestSuggestedView(t *testing.T) {
 		"SELECT region, COUNT(*) AS n FROM shop.orders AS o WHERE o.product IN ('tea', 'coffee') GROUP BY 1 HAVING COUNT(*) > 3",
 		"SELECT WEEK(placed) AS w, SUM(amount) FROM shop.orders WHERE region = 'north' AND product = 'tea' AND placed BETWEEN '2025-06-02' AND '2025-06-05' GROUP BY w",
 		"SELECT product, AVG(amount) FROM orders WHERE region = 'east' GROUP BY product",
+		"SELECT product, SUM(amount) AS s, DP_LOW(s), DP_HIGH(s, 0.9) FROM orders WHERE region = 'north' GROUP BY product",
+		"SELECT product, SUM(amount) / COUNT(*) AS r, DP_LOW(r), DP_HIGH(r), DP_LOW(COUNT(*)) FROM orders WHERE region = 'north' GROUP BY product",
 	}
 	others := []string{
 		"SELECT COUNT(*) FROM orders WHERE amount > 10",
@@ -356,13 +358,17 @@ func TestSuggestedView(t *testing.T) {
 		ann.query(q)
 	}
 	got := ann.query("CALL dp_suggest_view()")
-	if len(got) != 1 || got[0][1] != "4" || got[0][2] != "7" || got[0][5] != "2" || !(numberIn(t, got[0][3]) > 0.05) || !(numberIn(t, got[0][4]) > 1) {
+	if len(got) != 1 || got[0][1] != "6" || got[0][2] != "9" || got[0][5] != "2" || !(numberIn(t, got[0][3]) > 0.05) || !(numberIn(t, got[0][4]) > 1) {
 		t.Fatalf("suggested %v", got)
 	}
 	if dba := root.query("CALL dp_suggest_view('ann')"); fmt.Sprint(dba) != fmt.Sprint(got) {
 		t.Errorf("a DBA is told %v", dba)
 	}
 	ann.refusedFor(map[string]string{"CALL dp_suggest_view('root@%')": "told to a DBA"})
+	if lines := root.query("CALL dp_price('" + strings.ReplaceAll(got[0][0], "'", "''") + "')"); len(lines) < 2 || lines[0][0] != "budget" || lines[0][11] != "yes" || root.value("SELECT COUNT(*) FROM dp.views") != "0" {
+		t.Errorf("the price of %s: %v", got[0][0], lines)
+	}
+	root.refusedFor(map[string]string{"CALL dp_price('CALL dp_create_view(''shop.v'', ''SELECT 1'', ''{}'')')": "", "CALL dp_price('CALL dp_drop_view(''shop.v'')')": "dp_price wants"})
 	root.query(got[0][0])
 	for _, q := range asked {
 		if always := strings.Replace(q, "SELECT", "SELECT /*+ SET_VAR(dp_views='always') */", 1); !ann.fromView(always) {
@@ -379,5 +385,22 @@ func TestSuggestedView(t *testing.T) {
 	root.exec("SET dp_raw = ON", "DELETE FROM shop.orders WHERE id = 3", "SET dp_raw = OFF")
 	if text := root.explained(always); !strings.Contains(text, "answered from DP views") || strings.Contains(text, "nothing written since") {
 		t.Errorf("after a restart and a change EXPLAIN says %s", text)
+	}
+}
+
+// TestMeansComeFromTheBetterOne: a mean is answered from a view where the view's error is expected
+// to be the smaller one, as counts and sums are.
+func TestMeansComeFromTheBetterOne(t *testing.T) {
+	root := startWith(t, "", seeded(t, "means of views", 1)).root()
+	viewShop(root, viewOrders(rand.New(rand.NewPCG(9, 9)), 3000), `CALL dp_set_domain('shop.orders', 'amount', '{"min":0,"max":100}')`)
+	root.query("CALL dp_create_view('shop.means', 'SELECT region, product, DATE(placed) AS day, COUNT(amount) AS n, SUM(amount) AS s FROM shop.orders GROUP BY 1, 2, 3', '{\"epsilon\": 0.5}')")
+	const mean = "SELECT AVG(amount) FROM shop.orders WHERE region = 'north' AND product = 'tea'"
+	root.exec("SET dp_rho = 20")
+	if told := root.explained(mean); strings.Contains(told, "answered from DP views") || !strings.Contains(told, "the error of AVG(orders.amount) would be") {
+		t.Errorf("at a large loss EXPLAIN says %s", told)
+	}
+	root.exec("SET dp_rho = 0.001")
+	if !root.fromView(mean) {
+		t.Errorf("at a small loss EXPLAIN says %s", root.explained(mean))
 	}
 }

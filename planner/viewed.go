@@ -288,6 +288,8 @@ func ownError(r *plan.Release, output int, clip float64) (float64, bool) {
 		}
 	}
 	switch c := r.Choice; {
+	case !c.Compared && a.Mean: // its sum about a centre, which has a quarter of the loss
+		return 2 * clip / math.Sqrt(2*a.Estimator.Loss().Rho.Float()), clip > 0
 	case !c.Compared:
 		return 0, false
 	case c.Together:

@@ -26,7 +26,7 @@ type PriceLine struct {
 
 // priceDoc documents the one procedure that is everybody's.
 var priceDoc = Procedure{"dp_price", "dp_price(query)",
-	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; per answer the expected error and the persons that it needs; and the persons that a key needs which is selected privately. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
+	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; per answer the expected error and the persons that it needs; and the persons that a key needs which is selected privately. Of CALL dp_create_view(…) the price of making the view. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
 	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}
 
 // priceColumns are the columns of its result.

@@ -282,8 +282,9 @@ func (a *asks) readMeasures(sel *sqlparser.Select) bool {
 	read := func(n sqlparser.SQLNode) (bool, error) {
 		switch n := n.(type) {
 		case *sqlparser.FuncExpr:
+			n = barred(n)
 			name := strings.TrimPrefix(n.Name.Lowered(), "dp_")
-			if !n.IsAggregate() && name == n.Name.Lowered() {
+			if !n.IsAggregate() && name == n.Name.Lowered() || name == "interval" {
 				return true, nil
 			}
 			ok = ok && a.readMeasure(name, n)
@@ -300,6 +301,20 @@ func (a *asks) readMeasures(sel *sqlparser.Select) bool {
 	slices.Sort(a.measures)
 	a.measures = slices.Compact(a.measures)
 	return ok && len(a.measures) > 0
+}
+
+// barred is the aggregate that an end of an interval is of, which a view tells too, in the form
+// that parse.Adapt gives it; other calls as they are.
+func barred(f *sqlparser.FuncExpr) *sqlparser.FuncExpr {
+	n := len(f.Exprs) - 3
+	if !slices.Contains([]string{"dp_low", "dp_high", "dp_stderr", "dp_law"}, f.Name.Lowered()) || n < 1 {
+		return f
+	}
+	of := &sqlparser.FuncExpr{Name: sqlparser.NewColIdent(strings.Trim(sqlparser.String(f.Exprs[n]), "'")), Exprs: f.Exprs[:n]}
+	if hasValue(of.Exprs) && of.Name.Lowered() == "count" {
+		of.Exprs = sqlparser.SelectExprs{&sqlparser.StarExpr{}}
+	}
+	return of
 }
 
 func (a *asks) readMeasure(name string, f *sqlparser.FuncExpr) bool {

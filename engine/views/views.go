@@ -68,6 +68,19 @@ func (v *Views) Create(ctx *sql.Context, ref store.TableRef, query string, o Opt
 	return v.make(ctx, ref, query, o, making{schedule: v.scheduled(ctx, o.Refresh, time.Now())})
 }
 
+// Statement plans what makes a view, and makes nothing.
+func (v *Views) Statement(ctx *sql.Context, query, options string) (*plan.Statement, error) {
+	o, err := ParseOptions(options)
+	if err != nil {
+		return nil, err
+	}
+	d, err := v.define(ctx, query, o)
+	if err != nil {
+		return nil, err
+	}
+	return d.budget.Statement, nil
+}
+
 // making is how a table is made.
 type making struct {
 	replaces bool

@@ -29,7 +29,7 @@ type Answer struct {
 // Sum tells of one aggregate.
 type Sum struct {
 	plan.ViewSum
-	Clip float64 // about what one person counts for, in units of the answer; 0: not known
+	Clip float64 // about what one person counts for, in units of the answer, where StdErr is; 0: not known
 }
 
 // maxErrors bounds groups times cells of what is answered: the error of each group takes time in
@@ -50,12 +50,16 @@ func Find(ctx *sql.Context, d *Definition, q *Question) (answer *Answer, why str
 	for i, s := range m.sums {
 		told := Sum{ViewSum: plan.ViewSum{Text: q.Aggregates[i].Asked, Of: d.Measures[s.of].Column}, Clip: d.Measures[s.of].Clip}
 		if s.by >= 0 {
-			told.Of, told.Clip = told.Of+" and "+d.Measures[s.by].Column, 0
+			told.Of, told.StdErr = told.Of+" and "+d.Measures[s.by].Column, math.NaN()
 		}
 		for k, g := range list {
 			e := m.estimate(s, g)
 			a.Groups[k] = append(a.Groups[k], e)
-			told.StdErr = max(told.StdErr, e.StdErr[0]) // NaN where a mean has no rows
+			if x := e.StdErr[0]; x >= told.StdErr || math.IsNaN(told.StdErr) && !math.IsNaN(x) { // NaN where a mean has no rows
+				if told.StdErr = x; s.by >= 0 {
+					told.Clip = d.Measures[s.of].Clip / g.sums[s.by].raw
+				}
+			}
 		}
 		a.Sums = append(a.Sums, told)
 	}

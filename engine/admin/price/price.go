@@ -34,17 +34,30 @@ type Teller struct {
 	Runner *exec.Executor // knows earlier answers
 	// DefaultLoss is what a statement costs where nobody says.
 	DefaultLoss accounting.DefaultLoss
+	// View plans what makes a DP view of a query and options as JSON.
+	View func(ctx *sql.Context, query, options string) (*plan.Statement, error)
 }
 
-// Price plans a query and tells what it would cost and how exact its answers would be, without
-// running it or charging anything.
+// Price plans a query, or the making of a DP view, and tells what it would cost and how exact its
+// answers would be, without running it or charging anything.
 func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error) {
 	parsed, _, _, err := t.Engine.Parser.Parse(ctx, text, false)
 	if err != nil {
 		return nil, mysqlerr.OfParser(err)
 	}
+	if c, ok := parsed.(*sqlparser.Call); ok && strings.EqualFold(c.ProcName.Name.String(), "dp_create_view") && len(c.Params) == 3 {
+		query, ok := c.Params[1].(*sqlparser.SQLVal)
+		options, both := c.Params[2].(*sqlparser.SQLVal)
+		if ok && both {
+			st, err := t.View(ctx, string(query.Val), string(options.Val))
+			if err != nil {
+				return nil, err
+			}
+			return t.lines(ctx, st, "")
+		}
+	}
 	if _, ok := parsed.(sqlparser.SelectStatement); !ok {
-		return nil, refuse.New(refuse.Parameter, "dp_price wants a SELECT.").With("For example CALL dp_price('SELECT COUNT(*) FROM orders').")
+		return nil, refuse.New(refuse.Parameter, "dp_price wants a SELECT, or CALL dp_create_view('…', '…', '…').").With("For example CALL dp_price('SELECT COUNT(*) FROM orders').")
 	}
 	remark := ""
 	n, err := planner.Analyze(ctx, t.Engine, text, parsed)
@@ -62,11 +75,16 @@ func (t *Teller) Price(ctx *sql.Context, text string) ([]admin.PriceLine, error)
 	if b.Statement.Viewed() {
 		return viewLines(b.Statement), nil
 	}
-	forecasts, err := t.Forecast(ctx, b.Statement)
+	return t.lines(ctx, b.Statement, remark)
+}
+
+// lines are those of what budgets say to a statement, and of its answers.
+func (t *Teller) lines(ctx *sql.Context, st *plan.Statement, remark string) ([]admin.PriceLine, error) {
+	forecasts, err := t.Forecast(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	return append(t.budgetLines(forecasts, remark), t.answerLines(ctx, b.Statement)...), nil
+	return append(t.budgetLines(forecasts, remark), t.answerLines(ctx, st)...), nil
 }
 
 // viewLines has a line for each view that answers a statement for nothing, and one for each
