@@ -84,19 +84,16 @@ type account struct {
 func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus, scheduled []scheduledCharge) sql.Row {
 	row := sql.Row{
 		accountType(b.Account, b.Entity), b.Account, b.Principal, b.Holder,
-		epsilonLimit(b.Epsilon, b.Rho), rhoLimit(b.Rho), float64(b.Delta), string(b.Window),
+		epsilonLimit(b.Epsilon, b.Rho), orNull(b.Rho.Float()), float64(b.Delta), string(b.Window),
 		b.Spent.Rho.Float(), slack(b.Spent), pure(b.Spent), nil, nil,
 		nil, b.RemainingRho.Float(),
 		instant(b.WindowStart), instant(b.WindowEnd), orNull(b.SetBy), instant(b.SetAt), orNull(b.Reason), nil,
-		nil, nil, nil, b.Kind(), nil, nil,
+		nil, orNull(b.Order), nil, b.Kind(), nil, nil,
 	}
 	row[25], row[26] = scheduledOn(b, scheduled)
 	row[11], row[12] = spentEpsilon(b)
 	if b.Rho == 0 {
 		row[13], row[21] = finite(float64(b.Remaining)), b.RemainingPure.Float()
-	}
-	if b.Order > 0 {
-		row[22] = b.Order
 	}
 	if a.o.DefaultLoss != nil {
 		if n, ok := st.Questions(&b, a.o.DefaultLoss); ok {
@@ -111,13 +108,6 @@ func epsilonLimit(e privacy.Epsilon, r privacy.Rho) any {
 		return nil
 	}
 	return float64(e)
-}
-
-func rhoLimit(r privacy.Rho) any {
-	if r == 0 {
-		return nil
-	}
-	return r.Float()
 }
 
 // spentEpsilon shows a loss as the least ε of several conversions that all hold, at a budget's δ,
@@ -257,7 +247,7 @@ func entityRow(e accounting.EntityStatus, every string) sql.Row {
 	epsilon, conversion := best(e.Spent, e.SpentCurve, e.Beside())
 	return sql.Row{
 		"entity sum", e.Entity, nil, budget.All,
-		epsilonLimit(e.Epsilon, e.Rho), rhoLimit(e.Rho), float64(e.Beside()), orNull(string(e.Window)),
+		epsilonLimit(e.Epsilon, e.Rho), orNull(e.Rho.Float()), float64(e.Beside()), orNull(string(e.Window)),
 		e.Spent.Rho.Float(), slack(e.Spent), pure(e.Spent), epsilon, conversion,
 		nil, nil, nil, nil, nil, nil, nil, remark,
 		nil, nil, nil, nil, nil, nil,

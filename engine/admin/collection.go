@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,7 +68,7 @@ func (a *Admin) needs(has func(*sql.Context) bool, ctx *sql.Context, role string
 // notHeld refuses a policy on the table of a collection, which is public for as long as it is
 // there: its rows were private before they came.
 func (a *Admin) notHeld(name string) error {
-	schema, table, ok := cutName(name)
+	schema, table, ok := strings.Cut(strings.ToLower(name), ".")
 	if a.o.Collections == nil || !ok || !a.o.Collections.Holds(store.TableRef{Schema: schema, Name: table}) {
 		return nil
 	}
@@ -128,13 +129,21 @@ func collectionName(text string) (string, error) {
 	return strings.ToLower(strings.Join(parts, ".")), nil
 }
 
-// cutName splits schema.table.
-func cutName(name string) (schema, table string, ok bool) {
-	return strings.Cut(strings.ToLower(name), ".")
+// collection finds the collection that an argument names.
+func (a *Admin) collection(text string) (collections.Summary, error) {
+	name, err := collectionName(text)
+	if err != nil {
+		return collections.Summary{}, err
+	}
+	c, ok := a.o.Collections.Lookup(name)
+	if !ok {
+		return c, refuse.New(refuse.CollectionState, "There is no collection %.140s.", name).With("SELECT * FROM dp.collections lists them.")
+	}
+	return c, nil
 }
 
 func (a *Admin) createCollection(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	name, err := tableName(ctx, args[0])
+	ref, err := tableRef(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -143,18 +152,14 @@ func (a *Admin) createCollection(ctx *sql.Context, args []string) ([]sql.Row, er
 	if err != nil {
 		return nil, err
 	}
-	schema, table, _ := cutName(name)
-	if err := a.unprotected(name); err != nil {
+	if err := cmp.Or(a.unprotected(ref.String()), a.noView(ctx, ref.Schema, ref.Name)); err != nil {
 		return nil, err
 	}
-	if err := a.noView(ctx, schema, table); err != nil {
-		return nil, err
-	}
-	design, err := a.o.Collections.Create(ctx, store.TableRef{Schema: schema, Name: table}, p, d, a.o.Principal(ctx))
+	design, err := a.o.Collections.Create(ctx, ref, p, d, a.o.Principal(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if err := a.o.Catalog.Public(a.o.Schema(ctx), name); err != nil {
+	if err := a.Declare(ctx, ref); err != nil {
 		return nil, err
 	}
 	return DesignRows(design), nil
@@ -183,7 +188,7 @@ func (a *Admin) noView(ctx *sql.Context, schema, name string) error {
 
 // DeclareCollection makes the table of a collection public, if it is not.
 func (a *Admin) DeclareCollection(ctx *sql.Context, c collections.Summary) error {
-	return a.o.Catalog.Public(a.o.Schema(ctx), c.Schema+"."+c.Name)
+	return a.Declare(ctx, store.TableRef{Schema: c.Schema, Name: c.Name})
 }
 
 // openCollection opens a collection, and tells in the ledger what each contributor pays. It is a
@@ -264,6 +269,16 @@ func wholeNumber(what, text string, most uint64) (uint64, error) {
 	return n, nil
 }
 
+// optionalNumber is wholeNumber of an argument that may be missing or blank; given says that it is not.
+func optionalNumber(what string, args []string, i int, most uint64) (n uint64, given bool, err error) {
+	text := optional(args, i)
+	if strings.TrimSpace(text) == "" {
+		return 0, false, nil
+	}
+	n, err = wholeNumber(what, text, most)
+	return n, true, err
+}
+
 // previewColumns are what dp_preview_round returns: a line for each cell, and one, without a cell,
 // for the round of each stratum.
 var previewColumns = []column{text("stratum"), count("cell"), text("randomizer"), count("n_received"), count("n_min"), count("quota"),
@@ -330,33 +345,19 @@ func (a *Admin) roundMin(c collections.Summary, p collections.Preview) any {
 	return nil
 }
 
-// loadBatchDoc documents the procedure that takes a batch of a shuffle collection from its
-// shuffler.
-var loadBatchDoc = Procedure{"dp_load_batch", "dp_load_batch(name, round, stratum, cell, batch, reports, part, parts, bag)",
+// loadProcedure takes a batch of a shuffle collection from its shuffler.
+var loadProcedure = procedure{min: 9, max: 9, result: []column{text("batch")}, may: (*Admin).loading, note: noteOfLoad, binary: true, run: (*Admin).loadBatch, Procedure: Procedure{"dp_load_batch", "dp_load_batch(name, round, stratum, cell, batch, reports, part, parts, bag)",
 	"Takes one part of a batch of a shuffle collection: its round, stratum (NULL without), cell and number, of how many reports it is, which part of how many (from 1), and the sealed messages. When all parts are there the messages are opened, checked and stored. Sending a part again is harmless; a batch is loaded once. Called by scrim shuffle, with the role shuffler.",
-	"CALL dp_load_batch('commute', 1, NULL, 0, 1, 10000, 1, 1, ?)"}
+	"CALL dp_load_batch('commute', 1, NULL, 0, 1, 10000, 1, 1, ?)"}}
 
-var batchColumns = []column{text("batch")}
-
-// loadBatch makes the procedure for go-mysql-server. The bag is binary: as a text it could be
-// changed on its way.
-func (a *Admin) loadBatch() sql.ExternalStoredProcedureDetails {
-	return sql.ExternalStoredProcedureDetails{Name: loadBatchDoc.Name, Schema: schemaOf(loadBatchDoc.Name, batchColumns),
-		Function: func(ctx *sql.Context, name, round, stratum, cell, batch, reports, part, parts string, bag []byte) (sql.RowIter, error) {
-			if err := a.loading(ctx); err != nil {
-				return nil, err
-			}
-			args := []string{name, round, stratum, cell, batch, reports, part, parts}
-			text := fmt.Sprintf("CALL %s('%s', %d bytes)", loadBatchDoc.Name, strings.ReplaceAll(strings.Join(args, "', '"), "\x00", ""), len(bag))
-			return a.noted(a.o.Principal(ctx), loadBatchDoc.Name, text, func() (sql.RowIter, error) {
-				rows, err := a.take(ctx, args, bag)
-				return sql.RowsToRowIter(rows...), err
-			})
-		}}
+// noteOfLoad is the call without the messages.
+func noteOfLoad(args []string) string {
+	bag := len(args) - 1
+	return fmt.Sprintf("CALL dp_load_batch('%s', %d bytes)", strings.ReplaceAll(strings.Join(args[:bag], "', '"), "\x00", ""), len(args[bag]))
 }
 
-// take reads the arguments and hands the part over.
-func (a *Admin) take(ctx *sql.Context, args []string, bag []byte) ([]sql.Row, error) {
+// loadBatch reads the arguments and hands the part over.
+func (a *Admin) loadBatch(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	name, err := collectionName(args[0])
 	if err != nil {
 		return nil, err
@@ -375,7 +376,7 @@ func (a *Admin) take(ctx *sql.Context, args []string, bag []byte) ([]sql.Row, er
 	}
 	done, err := a.o.Collections.LoadBatch(ctx, name, collections.Part{
 		Round: int(n[1]), Stratum: strings.TrimSpace(args[2]), Cell: uint32(n[3]), Batch: int(n[4]), Reports: n[5],
-		Part: int(n[6]), Parts: int(n[7]), Sealed: bag,
+		Part: int(n[6]), Parts: int(n[7]), Sealed: []byte(args[8]),
 	})
 	if err != nil {
 		return nil, err

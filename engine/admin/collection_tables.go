@@ -148,12 +148,8 @@ func (a *Admin) collectionCells(*sql.Context) ([]sql.Row, error) {
 	var out []sql.Row
 	for _, n := range a.o.Collections.Cells() {
 		c := n.Cell
-		row := sql.Row{n.Name, int64(n.Round), n.Stratum, int64(c.Cell), string(c.Randomiser), int64(c.Domain), nil,
-			int64(c.Quota), int64(c.Min), int64(n.Issued), int64(n.Received), int64(c.Level), int64(c.Coordinate), int64(c.Offset)}
-		if c.Keep > 0 {
-			row[6] = int64(c.Keep) // at most 2^62
-		}
-		out = append(out, row)
+		out = append(out, sql.Row{n.Name, int64(n.Round), n.Stratum, int64(c.Cell), string(c.Randomiser), int64(c.Domain), orNull(int64(c.Keep)), // at most 2^62
+			int64(c.Quota), int64(c.Min), int64(n.Issued), int64(n.Received), int64(c.Level), int64(c.Coordinate), int64(c.Offset)})
 	}
 	return out, nil
 }

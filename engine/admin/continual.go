@@ -145,5 +145,5 @@ func (a *Admin) seriesLine(ctx *sql.Context, r *views.Series) ([]sql.Row, error)
 	o := r.Options
 	cells := a.scheduleCells(ctx, r.Schedule, r.NextRelease(a.o.Schedules.Life()))
 	return []sql.Row{append(sql.Row{r.Ref().String(), r.Query, state, first, last, int64(o.Days), int64(r.State.Shown), next, o.PerPerson, string(list),
-		positive(o.Epsilon), positive(o.Rho), positive(o.Delta), r.Owner, made, int64(r.Charge)}, cells...)}, nil
+		orNull(o.Epsilon), orNull(o.Rho), orNull(o.Delta), r.Owner, made, int64(r.Charge)}, cells...)}, nil
 }

@@ -93,10 +93,18 @@ func schemaOf(name string, columns []column) sql.Schema {
 	return s
 }
 
-// orNull returns nil for an empty text.
-func orNull(s string) any {
-	if s == "" {
+// yes says yes or no.
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+// orNull returns a value, nil for an empty text and 0.
+func orNull[T comparable](x T) any {
+	if x == *new(T) {
 		return nil
 	}
-	return s
+	return x
 }

@@ -200,10 +200,7 @@ func replayLines(e accounting.Entry) []sql.Row {
 	for _, account := range e.Tables {
 		row := line(e, e.Statement)
 		row[colDigest], row[colAccountType], row[colAccount] = orNull(e.Digest), accountType(account, false), account
-		row[colRho], row[colDelta] = 0.0, 0.0
-		if e.ReplayOf > 0 {
-			row[colReplayOf] = int64(e.ReplayOf)
-		}
+		row[colRho], row[colDelta], row[colReplayOf] = 0.0, 0.0, orNull(int64(e.ReplayOf))
 		out = append(out, row)
 	}
 	return out
@@ -331,36 +328,31 @@ func replayRow(s accounting.StoredAnswer, all bool) sql.Row {
 	if all {
 		uses = s.All
 	}
-	shared, charge := "no", any(nil)
-	if s.Shared {
-		shared = "yes"
-	}
-	if s.Charge > 0 {
-		charge = int64(s.Charge)
-	}
 	tables := strings.Join(s.Tables, ", ")
 	return sql.Row{int64(s.ID), instant(s.At), s.Principal, s.Statement, s.Digest, tables, s.Bytes,
-		shared, int64(uses.Hits), instant(uses.Last), charge,
+		yes(s.Shared), int64(uses.Hits), instant(uses.Last), orNull(int64(s.Charge)),
 		"a change of the data, the definition or the policy of " + tables + ", or newer answers that need the room"}
 }
 
-// verifyDoc documents the procedure that verifies the ledger.
-var verifyDoc = Procedure{"dp_verify_ledger", "dp_verify_ledger()",
-	"Reads and verifies all records of the ledger again while everybody goes on working, and says how many they are, how many more are in archives, " +
-		"and the last record with its hash. Where it finds damage, nothing private is answered any more, and the server's log says what to do. For a DBA or an auditor.",
-	"CALL dp_verify_ledger()"}
+// verifyProcedure verifies the ledger.
+var verifyProcedure = procedure{result: []column{count("records"), count("archived"), count("last_record"), text("last_hash")},
+	may: (*Admin).verifying, note: unnoted, run: (*Admin).verifyLedger, Procedure: Procedure{"dp_verify_ledger", "dp_verify_ledger()",
+		"Reads and verifies all records of the ledger again while everybody goes on working, and says how many they are, how many more are in archives, " +
+			"and the last record with its hash. Where it finds damage, nothing private is answered any more, and the server's log says what to do. For a DBA or an auditor.",
+		"CALL dp_verify_ledger()"}}
 
-// verifyLedger makes the procedure for go-mysql-server.
-func (a *Admin) verifyLedger() sql.ExternalStoredProcedureDetails {
-	t := newTable(verifyDoc.Name, nil, count("records"), count("archived"), count("last_record"), text("last_hash"))
-	return sql.ExternalStoredProcedureDetails{Name: verifyDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context) (sql.RowIter, error) {
-		if a.o.Principal(ctx) == "" || !a.seesAll(ctx) {
-			return nil, refuse.New(refuse.NotDBA, "%s may be called by a DBA or an auditor only.", verifyDoc.Name)
-		}
-		r, err := a.o.Ledger.Recheck(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return sql.RowsToRowIter(sql.Row{int64(r.Records), int64(r.Archived), int64(r.End.Record), r.End.Hash}), nil
-	}}
+// verifying refuses who may not verify the ledger.
+func (a *Admin) verifying(ctx *sql.Context) error {
+	if a.o.Principal(ctx) == "" || !a.seesAll(ctx) {
+		return refuse.New(refuse.NotDBA, "dp_verify_ledger may be called by a DBA or an auditor only.")
+	}
+	return nil
+}
+
+func (a *Admin) verifyLedger(ctx *sql.Context, _ []string) ([]sql.Row, error) {
+	r, err := a.o.Ledger.Recheck(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []sql.Row{{int64(r.Records), int64(r.Archived), int64(r.End.Record), r.End.Hash}}, nil
 }

@@ -33,6 +33,13 @@ func tableName(ctx *sql.Context, text string) (string, error) {
 		With("Name it as 'database.table' or 'table'.")
 }
 
+// tableRef is tableName with its parts apart.
+func tableRef(ctx *sql.Context, text string) (store.TableRef, error) {
+	name, err := tableName(ctx, text)
+	schema, table, _ := strings.Cut(name, ".")
+	return store.TableRef{Schema: schema, Name: table}, err
+}
+
 // identifiers splits a name at its dots. Back quotes around a part are removed; a name with a dot
 // inside back quotes is not one that policies can speak of.
 func identifiers(text string) ([]string, bool) {

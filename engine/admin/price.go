@@ -24,30 +24,26 @@ type PriceLine struct {
 	Remark     string
 }
 
-// priceDoc documents the one procedure that is everybody's.
-var priceDoc = Procedure{"dp_price", "dp_price(query)",
+// priceProcedure tells everybody what a query would cost.
+var priceProcedure = procedure{min: 1, max: 1, result: priceColumns, may: everybody, note: unnoted, run: (*Admin).price, Procedure: Procedure{"dp_price", "dp_price(query)",
 	"What a query would cost, per budget: its loss, what remains before and after it, how many such queries fit, how many statements at the default loss are left before it; per answer the expected error and the persons that it needs; and the persons that a key needs which is selected privately. Of CALL dp_create_view(…) the price of making the view. It runs nothing and charges nothing. Anybody may call it, and is told about their own budgets; of those shared with others, whether the query fits.",
-	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}
+	"CALL dp_price('SELECT region, AVG(amount) FROM shop.orders GROUP BY region')"}}
 
 // priceColumns are the columns of its result.
 var priceColumns = []column{text("item"), text("name"), text("holder"), text("window"), real("rho"), real("epsilon"), real("remaining_rho"), real("remaining_epsilon"),
 	real("after_rho"), real("after_epsilon"), count("queries"), text("fits"), real("expected_error"), count("min_persons"), text("remark"), count("questions_left")}
 
-// price makes the procedure for go-mysql-server.
-func (a *Admin) price() sql.ExternalStoredProcedureDetails {
-	t := newTable(priceDoc.Name, nil, priceColumns...)
-	return sql.ExternalStoredProcedureDetails{Name: priceDoc.Name, Schema: t.Columns, Function: func(ctx *sql.Context, query string) (sql.RowIter, error) {
-		lines, err := a.o.Price(ctx, query)
-		if err != nil {
-			return nil, err
-		}
-		return sql.RowsToRowIter(lists.Map(lines, func(l PriceLine) sql.Row { return l.row() })...), nil
-	}}
+func (a *Admin) price(ctx *sql.Context, args []string) ([]sql.Row, error) {
+	lines, err := a.o.Price(ctx, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return lists.Map(lines, func(l PriceLine) sql.Row { return l.row() }), nil
 }
 
 func (l *PriceLine) row() sql.Row {
 	row := make(sql.Row, len(priceColumns))
-	row[0], row[1], row[11] = l.Item, l.Name, map[bool]string{true: "yes", false: "no"}[l.Fits]
+	row[0], row[1], row[11] = l.Item, l.Name, yes(l.Fits)
 	row[12], row[14] = finite(l.Error), orNull(l.Remark)
 	if l.Item == "answer" || l.Item == "keys" {
 		row[13] = l.MinPersons

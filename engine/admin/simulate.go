@@ -23,48 +23,25 @@ type Simulation struct {
 	Seed        *uint64 // nil: none
 }
 
-// simulateDoc documents it.
-var simulateDoc = Procedure{"dp_simulate_collection", "dp_simulate_collection(name, select, n, runs [, seed])",
+// simulateProcedure simulates a collection.
+var simulateProcedure = procedure{min: 4, max: 5, result: simulationColumns, may: (*Admin).collecting, note: noteOfSimulation, run: (*Admin).simulate, Procedure: Procedure{"dp_simulate_collection", "dp_simulate_collection(name, select, n, runs [, seed])",
 	"Runs a collection, in any state, over values that the server holds, in memory: n contributors, all rounds, with the randomisers of devices, several times. Over public tables it costs nothing, tells the true mean and the error, and takes a seed; rows beyond n are drawn at random, fewer are used again and again. Over a protected table every run is charged to its budget what a contributor pays, before the table is read; the source is then a plain SELECT of one table, each person has one slot, missing ones hold the value for NULL, and truth and error stay NULL. The results are kept in dp.collection_sim_results.",
-	"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000, 20)"}
+	"CALL dp_simulate_collection('commute', 'SELECT minutes FROM shop.trips', 20000, 20)"}}
 
 // simulationColumns are of one run.
 var simulationColumns = []column{count("run"), {"estimate", types.JSON}, real("stderr"), {"truth", types.JSON}, real("error"), text("warnings")}
 
-// simulations makes the procedure for go-mysql-server, with and without a seed. The note in the
-// ledger has the query without its literals, which can be values of rows.
-func (a *Admin) simulations() []sql.ExternalStoredProcedureDetails {
-	schema := schemaOf(simulateDoc.Name, simulationColumns)
-	run := func(ctx *sql.Context, args ...string) (sql.RowIter, error) {
-		if err := a.collecting(ctx); err != nil {
-			return nil, err
-		}
-		text := fmt.Sprintf("CALL %s('%s', '%s', %s)", simulateDoc.Name, strings.ReplaceAll(args[0], "'", "''"),
-			strings.ReplaceAll(digest.Redact(args[1]), "'", "''"), strings.Join(args[2:], ", "))
-		return a.noted(a.o.Principal(ctx), simulateDoc.Name, text, func() (sql.RowIter, error) {
-			rows, err := a.simulate(ctx, args)
-			return sql.RowsToRowIter(rows...), err
-		})
-	}
-	return []sql.ExternalStoredProcedureDetails{
-		{Name: simulateDoc.Name, Schema: schema, Function: func(ctx *sql.Context, name, query, n, runs string) (sql.RowIter, error) {
-			return run(ctx, name, query, n, runs)
-		}},
-		{Name: simulateDoc.Name, Schema: schema, Function: func(ctx *sql.Context, name, query, n, runs, seed string) (sql.RowIter, error) {
-			return run(ctx, name, query, n, runs, seed)
-		}},
-	}
+// noteOfSimulation is the call with the query without its literals, which can be values of rows.
+func noteOfSimulation(args []string) string {
+	quote := func(s string) string { return strings.ReplaceAll(s, "'", "''") }
+	return fmt.Sprintf("CALL dp_simulate_collection('%s', '%s', %s)", quote(args[0]), quote(digest.Redact(args[1])), strings.Join(args[2:], ", "))
 }
 
 // simulate reads the arguments.
 func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	name, err := collectionName(args[0])
+	c, err := a.collection(args[0])
 	if err != nil {
 		return nil, err
-	}
-	c, ok := a.o.Collections.Lookup(name)
-	if !ok {
-		return nil, refuse.New(refuse.CollectionState, "There is no collection %.140s.", name).With("SELECT * FROM dp.collections lists them.")
 	}
 	q := Simulation{By: session.Owner(ctx), Collection: c, Query: args[1]}
 	slots, err := wholeNumber("number of contributors", args[2], collections.MaxSlots)
@@ -76,11 +53,9 @@ func (a *Admin) simulate(ctx *sql.Context, args []string) ([]sql.Row, error) {
 		return nil, err
 	}
 	q.Slots, q.Runs = int(slots), int(runs)
-	if text := optional(args, 4); strings.TrimSpace(text) != "" {
-		seed, err := wholeNumber("seed", text, 1<<64-1)
-		if err != nil {
-			return nil, err
-		}
+	if seed, given, err := optionalNumber("seed", args, 4, 1<<64-1); err != nil {
+		return nil, err
+	} else if given {
 		q.Seed = &seed
 	}
 	trials, err := a.o.Simulate(ctx, q)

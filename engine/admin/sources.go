@@ -34,19 +34,9 @@ type Sources interface {
 	State(ctx context.Context, table store.TableRef) (store.SourceState, error)
 }
 
-// sourceRef reads the name of a table that is to be, or is, attached.
-func sourceRef(ctx *sql.Context, text string) (store.TableRef, error) {
-	name, err := tableName(ctx, text)
-	if err != nil {
-		return store.TableRef{}, err
-	}
-	schema, table, _ := strings.Cut(name, ".")
-	return store.TableRef{Schema: schema, Name: table}, nil
-}
-
 // attach is dp_attach. hasView may be nil.
 func attach(ctx *sql.Context, files Sources, cat *catalog.Catalog, hasView func(ctx *sql.Context, schema, name string) (bool, error), args []string) ([]sql.Row, error) {
-	ref, err := sourceRef(ctx, args[0])
+	ref, err := tableRef(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +139,7 @@ func (d *described) attach(ctx context.Context, to Sources, ref store.TableRef) 
 
 // detach is dp_detach.
 func detach(ctx *sql.Context, files Sources, cat *catalog.Catalog, table string) error {
-	ref, err := sourceRef(ctx, table)
+	ref, err := tableRef(ctx, table)
 	if err != nil {
 		return err
 	}
@@ -209,7 +199,7 @@ var hexSum = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // nextLoad announces a load.
 func (a *Admin) nextLoad(ctx *sql.Context, args []string) error {
-	name, err := tableName(ctx, args[0])
+	table, err := tableRef(ctx, args[0])
 	if err != nil {
 		return err
 	}
@@ -223,8 +213,7 @@ func (a *Admin) nextLoad(ctx *sql.Context, args []string) error {
 	if err := d.Decode(&said); err != nil {
 		return badLoad()
 	}
-	schema, table, _ := strings.Cut(name, ".")
-	l := &store.Load{Table: store.TableRef{Schema: schema, Name: table}, Replace: said.Replace, Again: said.Again}
+	l := &store.Load{Table: table, Replace: said.Replace, Again: said.Again}
 	for _, f := range said.Files {
 		if !hexSum.MatchString(f.SHA256) || f.Name == "" || len(f.Name) > 255 {
 			return badLoad()

@@ -273,14 +273,11 @@ func (a *Admin) accounts(ctx *sql.Context) ([]sql.Row, error) {
 		if !all && (c.Role || c.Name != who) {
 			continue
 		}
-		kind, dba := "account", "no"
+		kind := "account"
 		if c.Role {
 			kind = "role"
 		}
-		if c.DBA {
-			dba = "yes"
-		}
-		out = append(out, sql.Row{c.Name, kind, orNull(strings.Join(c.Roles, ", ")), dba, strings.Join(c.Grants, "; ")})
+		out = append(out, sql.Row{c.Name, kind, orNull(strings.Join(c.Roles, ", ")), yes(c.DBA), strings.Join(c.Grants, "; ")})
 	}
 	return out, nil
 }

@@ -35,13 +35,11 @@ func (a *Admin) issueTokens(ctx *sql.Context, args []string) (sql.RowIter, error
 	if issue.Tokens, err = wholeNumber("number of tokens", args[1], 1<<40); err != nil {
 		return nil, err
 	}
-	if text := optional(args, 3); strings.TrimSpace(text) != "" {
-		round, err := wholeNumber("round", text, 255)
-		if err != nil {
-			return nil, err
-		}
-		issue.Round = int(round)
+	round, _, err := optionalNumber("round", args, 3, 255)
+	if err != nil {
+		return nil, err
 	}
+	issue.Round = int(round)
 	tokens, err := a.o.Collections.IssueTokens(ctx, name, issue)
 	if err != nil {
 		return nil, err
@@ -90,13 +88,9 @@ const (
 )
 
 func (a *Admin) issueLinks(ctx *sql.Context, args []string) (sql.RowIter, error) {
-	name, err := collectionName(args[0])
+	c, err := a.collection(args[0])
 	if err != nil {
 		return nil, err
-	}
-	c, ok := a.o.Collections.Lookup(name)
-	if !ok {
-		return nil, refuse.New(refuse.CollectionState, "There is no collection %s.", name).With("SELECT * FROM dp.collections lists them.")
 	}
 	p, err := readPage(args[2], c)
 	if err != nil {

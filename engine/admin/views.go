@@ -57,14 +57,14 @@ var viewErrors = procedure{Procedure: Procedure{"dp_view_errors", "dp_view_error
 	"Sums of cells of a DP view with their errors: SELECT dimensions, SUM(measure) FROM view WHERE … GROUP BY dimensions, by the numbers without bias. Of each sum the standard error of the noise, by its closed form, and an interval of the level, 0.95 where none is given. Free; anybody may call it who reads the view.",
 	"CALL dp_view_errors('SELECT region, SUM(n) FROM shop.sales GROUP BY region')"},
 	min: 1, max: 2, result: []column{text("group_of"), text("measure"), real("value"), real("std_error"), real("low"), real("high")},
-	run: (*Admin).viewSums, may: func(*Admin, *sql.Context) error { return nil }}
+	run: (*Admin).viewSums, may: everybody}
 
 // viewSuggestion documents the one for who wonders what to make.
 var viewSuggestion = procedure{Procedure: Procedure{"dp_suggest_view", "dp_suggest_view([account])",
 	"Proposes the DP view that would have answered the most of what an account was charged for: tables, dimensions and measures that recur in its last 10,000 charges, read from their texts without literals. Returns the statement that makes it, NULL where there is none; how many of how many charges it would have answered; what these cost, as rho, which adds up, and as epsilon at delta 1e-8; and how many charges it could not read, or no view answers. A DBA calls it for any account, an analyst for their own. It runs nothing and is free.",
 	"CALL dp_suggest_view('ann@%')"},
 	min: 0, max: 1, result: []column{text("statement"), count("answered"), count("charges"), real("rho"), real("epsilon"), count("unread")},
-	run: (*Admin).suggestView, may: func(*Admin, *sql.Context) error { return nil }}
+	run: (*Admin).suggestView, may: everybody}
 
 // mostCharges is how many charges a suggestion is made of, the last ones.
 const mostCharges = 10000
@@ -132,20 +132,10 @@ func (a *Admin) viewSums(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	return lists.Map(list, func(s views.Sum) sql.Row { return sql.Row{s.Group, s.Column, s.Value, s.StdErr, s.Low, s.High} }), err
 }
 
-// viewRef reads the name of a view.
-func viewRef(ctx *sql.Context, text string) (store.TableRef, error) {
-	name, err := tableName(ctx, text)
-	if err != nil {
-		return store.TableRef{}, err
-	}
-	schema, table, _ := cutName(name)
-	return store.TableRef{Schema: schema, Name: table}, nil
-}
-
 // ofView makes a procedure of a function of the view that its first argument names.
 func ofView(f func(a *Admin, ctx *sql.Context, ref store.TableRef, more []string) ([]sql.Row, error)) func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
 	return func(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
-		ref, err := viewRef(ctx, args[0])
+		ref, err := tableRef(ctx, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +145,7 @@ func ofView(f func(a *Admin, ctx *sql.Context, ref store.TableRef, more []string
 
 // newRef reads the name of what is to be made, which no table had that was protected.
 func (a *Admin) newRef(ctx *sql.Context, text string) (store.TableRef, error) {
-	ref, err := viewRef(ctx, text)
+	ref, err := tableRef(ctx, text)
 	if err != nil {
 		return ref, err
 	}
@@ -284,23 +274,9 @@ func (a *Admin) viewRow(ctx *sql.Context, r views.Record) (sql.Row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin: view %s: %w", r.Ref(), err)
 	}
-	row := sql.Row{r.Ref().String(), r.Query, int64(r.Cells), strings.Join(dimensions, ", "), string(text), nil,
-		positive(r.Options.Epsilon), positive(r.Options.Rho), positive(r.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), nil}
-	if r.Options.Ways > 0 {
-		row[5] = int64(r.Options.Ways)
-	}
-	if r.Charge > 0 {
-		row[12] = int64(r.Charge)
-	}
+	row := sql.Row{r.Ref().String(), r.Query, int64(r.Cells), strings.Join(dimensions, ", "), string(text), orNull(int64(r.Options.Ways)),
+		orNull(r.Options.Epsilon), orNull(r.Options.Rho), orNull(r.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), orNull(int64(r.Charge))}
 	return append(row, a.scheduleCells(ctx, r.Schedule, r.Schedule.Next(a.o.Schedules.Life()))...), nil
-}
-
-// positive is a number, NULL for 0.
-func positive(x float64) any {
-	if x == 0 {
-		return nil
-	}
-	return x
 }
 
 // syntheticColumns are those of dp.synthetic, and of what makes a synthetic table returns.
@@ -321,10 +297,10 @@ var syntheticReport = procedure{Procedure: Procedure{"dp_synthetic_report", "dp_
 	"How far the rows of a synthetic table are off in each pair of columns: half of the sum of the differences between the shares of the persons and of the rows, with the standard error of its noise. It was measured with a part of the table's charge. Free; anybody may call it who sees the table.",
 	"CALL dp_synthetic_report('shop.people_syn')"},
 	min: 1, max: 1, result: []column{text("first_column"), text("second_column"), real("error"), real("std_error")},
-	run: ofView((*Admin).syntheticErrors), may: func(*Admin, *sql.Context) error { return nil }}
+	run: ofView((*Admin).syntheticErrors), may: everybody}
 
 func (a *Admin) synthesize(ctx *sql.Context, args []string) ([]sql.Row, error) {
-	of, err := viewRef(ctx, args[0])
+	of, err := tableRef(ctx, args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -360,16 +336,13 @@ func syntheticRow(r views.Record) (sql.Row, error) {
 	}
 	y := r.Synthetic
 	row := sql.Row{r.Ref().String(), y.Table, strings.Join(y.Columns, ", "), int64(r.Cells), y.Total, nil, int64(y.Rounds),
-		positive(y.Options.Epsilon), positive(y.Options.Rho), positive(y.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), nil}
+		orNull(y.Options.Epsilon), orNull(y.Options.Rho), orNull(y.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), orNull(int64(r.Charge))}
 	if len(y.Pairs) > 0 {
 		sum := 0.0
 		for _, p := range y.Pairs {
 			sum += p.Variation
 		}
 		row[5] = sum / float64(len(y.Pairs))
-	}
-	if r.Charge > 0 {
-		row[13] = int64(r.Charge)
 	}
 	return row, nil
 }
