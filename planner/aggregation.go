@@ -167,16 +167,35 @@ func (s *statement) uses(d *release.Aggregation) []*plan.Release {
 	return out
 }
 
+// keyField is a grouping expression and the column of the answer that has its value. The binder has
+// the nodes above compute YEAR(placed) from placed again; the answer has no placed, so they are
+// made to read the key instead.
+type keyField struct {
+	expr  sql.Expression
+	field *expression.GetField
+	// of a key for which a node makes a column
+	shown  *sql.Column
+	output plan.Output
+}
+
+// keyFields are new columns for the keys that are expressions, by which the nodes above refer to
+// them.
+func (s *statement) keyFields(d *release.Aggregation) (list []keyField) {
+	for i, k := range d.Keys {
+		if _, ok := standard.Unkeyed(k.Expr).(*expression.GetField); !ok {
+			list = append(list, keyField{k.Expr, tree.Column(s.NewID(), 0, k.Type, "", "", k.Name),
+				&sql.Column{Name: k.Name, Type: k.Type, Nullable: true}, plan.Output{Key: i, Aggregate: -1}})
+		}
+	}
+	return list
+}
+
 // emitNode makes the DPAggregate node: the columns of the GROUP BY, then the keys that are
 // expressions, which the nodes above refer to by new columns.
 func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs []plan.Output) (result, error) {
 	n := &plan.DPAggregate{Shown: g.Schema(s.ctx), Keys: len(d.Keys)}
 	for i, e := range g.SelectDeps {
-		col := *n.Shown[i]
-		var id sql.ColumnId
-		if x, ok := e.(sql.IdExpression); ok {
-			id = x.Id()
-		}
+		col, id := *n.Shown[i], tree.ID(e)
 		if o := outputs[i]; o.Aggregate >= 0 {
 			s.retyped.Note(id, col.Type, d.Type(o))
 			col.Type = d.Type(o)
@@ -185,16 +204,9 @@ func (s *statement) emitNode(g *gmsplan.GroupBy, d *release.Aggregation, outputs
 		n.Shown[i] = &col
 		n.Exprs = append(n.Exprs, tree.Column(id, 0, col.Type, col.DatabaseSource, col.Source, col.Name))
 	}
-	r := result{node: n, answer: true}
-	for i, k := range d.Keys {
-		if _, ok := standard.Unkeyed(k.Expr).(*expression.GetField); ok {
-			continue
-		}
-		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)
-		n.Exprs = append(n.Exprs, f)
-		n.Shown = append(n.Shown, &sql.Column{Name: k.Name, Type: k.Type, Nullable: true})
-		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
-		r.keys = append(r.keys, keyField{k.Expr, f})
+	r := result{node: n, answer: true, keys: s.keyFields(d)}
+	for _, k := range r.keys {
+		n.Exprs, n.Shown, outputs = append(n.Exprs, k.field), append(n.Shown, k.shown), append(outputs, k.output)
 	}
 	n.Release = d.Release
 	for i, o := range outputs {

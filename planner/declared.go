@@ -12,7 +12,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions"
-	"scrim/functions/standard"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/aggregate"
@@ -58,22 +57,12 @@ func (s *statement) declaredKeys(g *gmsplan.GroupBy, d *release.Aggregation, out
 	n := &declared{name: "DeclaredValues", note: remark.New(remark.Declared, "The values are those that are declared for the columns; whether there are rows is not told.").With("Ask for COUNT(*) beside them.")}
 	n.Columns = slices.Clone(g.Schema(s.ctx))
 	for i, e := range g.SelectDeps {
-		var id sql.ColumnId
-		if x, ok := e.(sql.IdExpression); ok {
-			id = x.Id()
-		}
 		c := n.Columns[i]
-		n.Exprs = append(n.Exprs, tree.Column(id, 0, c.Type, c.DatabaseSource, c.Source, c.Name))
+		n.Exprs = append(n.Exprs, tree.Column(tree.ID(e), 0, c.Type, c.DatabaseSource, c.Source, c.Name))
 	}
-	r := result{node: n, answer: true}
-	for i, k := range d.Keys {
-		if _, ok := standard.Unkeyed(k.Expr).(*expression.GetField); ok {
-			continue
-		}
-		f := tree.Column(s.NewID(), 0, k.Type, "", "", k.Name)
-		n.Exprs, n.Columns = append(n.Exprs, f), append(n.Columns, &sql.Column{Name: k.Name, Type: k.Type, Nullable: true})
-		outputs = append(outputs, plan.Output{Key: i, Aggregate: -1})
-		r.keys = append(r.keys, keyField{k.Expr, f})
+	r := result{node: n, answer: true, keys: s.keyFields(d)}
+	for _, k := range r.keys {
+		n.Exprs, n.Columns, outputs = append(n.Exprs, k.field), append(n.Columns, k.shown), append(outputs, k.output)
 	}
 	for at := range d.Groups {
 		if feasible != nil && !feasible[at] {

@@ -161,14 +161,6 @@ func (i *keyJoinIter) text(ctx *sql.Context, row sql.Row, at func(matched) int) 
 	return b.String(), null, nil
 }
 
-// keyField is a grouping expression and the column of the answer that has its value. The binder has
-// the nodes above compute YEAR(placed) from placed again; the answer has no placed, so they are
-// made to read the key instead.
-type keyField struct {
-	expr  sql.Expression
-	field *expression.GetField
-}
-
 // follow rewrites the expressions of a node over an answer: keys, column types, subqueries.
 func (s *statement) follow(n sql.Node, keys []keyField) (sql.Node, error) {
 	ex, ok := n.(sql.Expressioner)

@@ -247,11 +247,7 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at position) (result, error) {
 	if j, ok := inner(n); ok {
 		return s.innerJoin(j, at)
 	}
-	l, err := s.build(n.Left(), at)
-	if err != nil {
-		return result{}, err
-	}
-	r, err := s.build(n.Right(), at)
+	l, r, err := s.buildBoth(n.Left(), n.Right(), at)
 	if err != nil {
 		return result{}, err
 	}
@@ -277,14 +273,18 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at position) (result, error) {
 	return result{rel: rel}, err
 }
 
+// buildBoth builds two sides of a node.
+func (s *statement) buildBoth(left, right sql.Node, at position) (l, r result, err error) {
+	if l, err = s.build(left, at); err == nil {
+		r, err = s.build(right, at)
+	}
+	return l, r, err
+}
+
 // setOp is UNION ALL of private rows, or any set operation on answers.
 func (s *statement) setOp(n *gmsplan.SetOp, at position) (result, error) {
 	at.top = true
-	l, err := s.build(n.Left(), at)
-	if err != nil {
-		return result{}, err
-	}
-	r, err := s.build(n.Right(), at)
+	l, r, err := s.buildBoth(n.Left(), n.Right(), at)
 	if err != nil {
 		return result{}, err
 	}

@@ -186,24 +186,13 @@ func (sp *space) addEach(columns []*rel.Base) error {
 }
 
 // publicRows reads the distinct rows of columns of joined public tables, in ascending order with
-// NULLs last, at most MaxPublic+1 of them; ok is false where nothing evaluates queries. A last row,
-// which is taken off, tells an answer without rows from none.
+// NULLs last, at most MaxPublic+1 of them; ok is false where nothing evaluates queries.
 func (s *Finder) publicRows(columns []*rel.Base, g *joined) ([]sql.Row, bool, error) {
 	if s.Store == nil {
 		return nil, false, nil
 	}
 	b := new(lower.Binder)
-	var items, order, nulls []string
-	var schema sql.Schema
 	read := map[sql.ColumnId]lower.Expr{}
-	for i, c := range columns {
-		name := "c" + strconv.Itoa(i)
-		items = append(items, c.Expr.SQL+" AS "+name)
-		order = append(order, name+" ASC NULLS LAST")
-		nulls = append(nulls, "NULL")
-		schema = append(schema, &sql.Column{Name: name, Type: c.Type, Nullable: true})
-	}
-	schema = append(schema, &sql.Column{Name: "h", Type: types.Int64})
 	for i := range g.bases {
 		read[g.bases[i].ID] = g.bases[i].Expr
 	}
@@ -220,19 +209,46 @@ func (s *Finder) publicRows(columns []*rel.Base, g *joined) ([]sql.Row, bool, er
 		// Its rows, and one of NULLs.
 		from[0] = "(VALUES (TRUE), (FALSE)) AS n(v) LEFT JOIN " + from[0] + " ON n.v"
 	}
-	query := "SELECT DISTINCT " + sqltext.List(items) + " FROM " + sqltext.List(from)
+	clause := " FROM " + sqltext.List(from)
 	if len(where) > 0 {
-		query += " WHERE " + join(where, " AND ")
+		clause += " WHERE " + join(where, " AND ")
 	}
-	query += " ORDER BY " + sqltext.List(order) + " LIMIT " + strconv.Itoa(MaxPublic+1)
-	query = "SELECT * FROM (SELECT *, CAST(1 AS BIGINT) AS h FROM (" + query + ") AS d UNION ALL SELECT " + sqltext.List(nulls) + ", CAST(0 AS BIGINT)) AS e ORDER BY h DESC, " + sqltext.List(order)
-	rows, err := s.storeRows(g.refs, rel.Renumbered(plan.Scan{SQL: query, Args: b.Args()}), schema)
+	d := distinctRows{limit: MaxPublic + 1, first: true}
+	for _, c := range columns {
+		d.add(c.Expr.SQL, c.Type)
+	}
+	rows, err := d.read(s, g.refs, clause, b.Args())
+	return rows, rows != nil, err
+}
+
+// distinctRows are the distinct rows that expressions have on public tables, in ascending order
+// with NULLs last.
+type distinctRows struct {
+	items, order, nulls []string
+	schema              sql.Schema
+	limit               int
+	first               bool // the limit is of the first ones, and not of any
+}
+
+// add adds an expression of the store's, and the type of its values.
+func (d *distinctRows) add(text string, t sql.Type) {
+	name := "c" + strconv.Itoa(len(d.items))
+	d.items, d.nulls, d.order = append(d.items, text+" AS "+name), append(d.nulls, "NULL"), append(d.order, name+" ASC NULLS LAST")
+	d.schema = append(d.schema, &sql.Column{Name: name, Type: t, Nullable: true})
+}
+
+// read reads the rows; nil where nothing evaluates queries. A last row, which is taken off, tells an
+// answer without rows from none.
+func (d *distinctRows) read(s *Finder, refs []store.TableRef, clause string, args []any) ([]sql.Row, error) {
+	query := "SELECT DISTINCT " + sqltext.List(d.items) + clause
+	if d.first {
+		query += " ORDER BY " + sqltext.List(d.order)
+	}
+	query += " LIMIT " + strconv.Itoa(d.limit)
+	query = "SELECT * FROM (SELECT *, CAST(1 AS BIGINT) AS h FROM (" + query + ") AS d UNION ALL SELECT " + sqltext.List(d.nulls) + ", CAST(0 AS BIGINT)) AS e ORDER BY h DESC, " + sqltext.List(d.order)
+	rows, err := s.storeRows(refs, rel.Renumbered(plan.Scan{SQL: query, Args: args}), append(d.schema, &sql.Column{Name: "h", Type: types.Int64}))
 	if err != nil || len(rows) == 0 {
-		return nil, false, err
+		return nil, err
 	}
-	out := make([]sql.Row, len(rows)-1)
-	for i := range out {
-		out[i] = rows[i][:len(columns)]
-	}
-	return out, true, nil
+	return lists.Map(rows[:len(rows)-1], func(r sql.Row) sql.Row { return r[:len(d.items)] }), nil
 }

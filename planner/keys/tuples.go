@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
-	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
 	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
-	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
 )
@@ -116,32 +114,22 @@ func (s *Finder) together(r *rel.Relation, exprs []sql.Expression) (*space, []sq
 }
 
 // storedTuples reads the values that expressions have on public rows; nil where nothing evaluates
-// queries. A last row, which is taken off, tells an answer without rows from none.
+// queries.
 func (s *Finder) storedTuples(r *rel.Relation, exprs []sql.Expression, t *Tuples) ([]sql.Row, error) {
 	if s.Store == nil {
 		return nil, nil
 	}
-	var items, nulls, order []string
-	var schema sql.Schema
+	d := distinctRows{limit: MaxPublic + 2}
 	for i, e := range exprs {
 		x, err := s.Writer.Lower(e, r.Resolve)
 		if err != nil {
 			return nil, err
 		}
-		name := "c" + strconv.Itoa(i)
-		items, nulls, order = append(items, x.SQL+" AS "+name), append(nulls, "NULL"), append(order, name+" ASC NULLS LAST")
-		schema = append(schema, &sql.Column{Name: name, Type: t.types[i], Nullable: true})
+		d.add(x.SQL, t.types[i])
 	}
-	schema = append(schema, &sql.Column{Name: "h", Type: types.Int64})
-	query := "SELECT DISTINCT " + sqltext.List(items) + s.Writer.Clause(r) + " LIMIT " + strconv.Itoa(MaxPublic+2)
-	query = "SELECT * FROM (SELECT *, CAST(1 AS BIGINT) AS h FROM (" + query + ") AS d UNION ALL SELECT " + sqltext.List(nulls) + ", CAST(0 AS BIGINT)) AS e ORDER BY h DESC, " + sqltext.List(order)
-	rows, err := s.storeRows(r.Reads, rel.Renumbered(plan.Scan{SQL: query, Args: s.Writer.Args()}), schema)
-	if err != nil || len(rows) == 0 {
+	out, err := d.read(s, r.Reads, s.Writer.Clause(r), s.Writer.Args())
+	if err != nil || out == nil {
 		return nil, err
-	}
-	out := make([]sql.Row, len(rows)-1)
-	for i := range out {
-		out[i] = rows[i][:len(exprs)]
 	}
 	var names []string
 	for _, ref := range r.Reads {
