@@ -109,9 +109,8 @@ func (t *slot) name(number uint32) string {
 
 // finish records that a closed batch is over and erases it.
 func (t *slot) finish(number uint32, state State, note string) error {
-	var err error
-	asked := t.do(func() {
-		err = t.s.db.Update(func(tx *bolt.Tx) error {
+	return t.do(func() error {
+		err := t.s.db.Update(func(tx *bolt.Tx) error {
 			r, err := recordAt(tx, t.place, number)
 			if err != nil || r.State.over() {
 				return err
@@ -120,18 +119,16 @@ func (t *slot) finish(number uint32, state State, note string) error {
 			return putJSON(tx.Bucket(bucketBatches), batchKey(t.place, number), r)
 		})
 		if err != nil {
-			return
+			return err
 		}
 		t.s.at("acknowledged")
-		if b := t.held[number]; b != nil {
-			delete(t.held, number)
-			err = b.erase()
+		b := t.held[number]
+		if b == nil {
+			return nil
 		}
+		delete(t.held, number)
+		return b.erase()
 	})
-	if asked != nil {
-		return asked
-	}
-	return err
 }
 
 // GiveUp erases closed batches that the server does not take, and returns how many. What it has of
@@ -184,15 +181,12 @@ func (s *Shuffler) CloseBatches(ctx context.Context, which Selection, destroy, g
 	var done []Status
 	for _, t := range slots {
 		var r *Record
-		var err error
 		var number uint32
-		if asked := t.do(func() {
+		if err := t.do(func() (err error) {
 			number = t.number
 			r, err = t.close(closing{destroy: destroy, end: !goOn})
-		}); asked != nil {
-			return done, asked
-		}
-		if err != nil {
+			return err
+		}); err != nil {
 			return done, err
 		}
 		if r != nil {
@@ -206,16 +200,13 @@ func (s *Shuffler) CloseBatches(ctx context.Context, which Selection, destroy, g
 }
 
 // check refuses to close a batch that is too small.
-func (t *slot) check() (err error) {
-	asked := t.do(func() {
+func (t *slot) check() error {
+	return t.do(func() error {
 		if t.open != nil && t.open.n > 0 && t.open.n < t.pin.params.Batch.Min {
-			err = t.short(t.open)
+			return t.short(t.open)
 		}
+		return nil
 	})
-	if asked != nil {
-		return asked
-	}
-	return err
 }
 
 // Reopen takes bundles again at places that were ended, for further people: into a batch of their
@@ -223,20 +214,18 @@ func (t *slot) check() (err error) {
 func (s *Shuffler) Reopen(which Selection) (int, error) {
 	n := 0
 	for _, t := range s.selected(which) {
-		var err error
-		if asked := t.do(func() {
+		if err := t.do(func() error {
 			if !t.ended {
-				return
+				return nil
 			}
-			if err = s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketEnded).Delete(t.place.key()) }); err == nil {
+			err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketEnded).Delete(t.place.key()) })
+			if err == nil {
 				t.ended = false
 				t.over.Store(false)
 				n++
 			}
-		}); asked != nil {
-			return n, asked
-		}
-		if err != nil {
+			return err
+		}); err != nil {
 			return n, err
 		}
 	}

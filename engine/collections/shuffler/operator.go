@@ -32,9 +32,9 @@ var procedures = map[string]procedure{
 	"shuffle_pin":     {[]string{"name", "fingerprint"}, []*querypb.Field{textField("pinned")}, callPin},
 	"shuffle_tokens":  {[]string{"name", "tokens", "stratum", "round"}, []*querypb.Field{textField("token"), numberField("round"), numberField("cell"), textField("stratum")}, callTokens},
 	"shuffle_hashes":  {[]string{"name", "list"}, []*querypb.Field{numberField("added")}, callHashes},
-	"shuffle_close":   {[]string{"name", "round", "stratum", "cell", "destroy", "go on"}, batchFields, callClose},
-	"shuffle_give_up": {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("given_up")}, callGiveUp},
-	"shuffle_reopen":  {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("reopened")}, callReopen},
+	"shuffle_close":   {[]string{"name", "round", "stratum", "cell", "destroy", "go on"}, batchFields, onPlaces(callClose)},
+	"shuffle_give_up": {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("given_up")}, onPlaces(counting((*Shuffler).GiveUp))},
+	"shuffle_reopen":  {[]string{"name", "round", "stratum", "cell"}, []*querypb.Field{numberField("reopened")}, onPlaces(counting((*Shuffler).Reopen))},
 }
 
 // call understands CALL of a procedure.
@@ -133,31 +133,28 @@ func (a arguments) selection() (w Selection, err error) {
 	return w, err
 }
 
-func callClose(ctx context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {
-	w, err := a.selection()
-	if err != nil {
-		return nil, err
+// onPlaces is a procedure on the places that its first arguments choose.
+func onPlaces(f func(ctx context.Context, s *Shuffler, w Selection, a arguments) ([][]sqltypes.Value, error)) func(context.Context, *Shuffler, arguments) ([][]sqltypes.Value, error) {
+	return func(ctx context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {
+		w, err := a.selection()
+		if err != nil {
+			return nil, err
+		}
+		return f(ctx, s, w, a)
 	}
+}
+
+// counting answers with the number that f returns.
+func counting(f func(s *Shuffler, w Selection) (int, error)) func(context.Context, *Shuffler, Selection, arguments) ([][]sqltypes.Value, error) {
+	return func(_ context.Context, s *Shuffler, w Selection, _ arguments) ([][]sqltypes.Value, error) {
+		n, err := f(s, w)
+		return [][]sqltypes.Value{{count(n)}}, err
+	}
+}
+
+func callClose(ctx context.Context, s *Shuffler, w Selection, a arguments) ([][]sqltypes.Value, error) {
 	list, err := s.CloseBatches(ctx, w, a.text(4) == "1", a.text(5) == "1")
 	return batchRows(list), err
-}
-
-func callGiveUp(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {
-	w, err := a.selection()
-	if err != nil {
-		return nil, err
-	}
-	n, err := s.GiveUp(w)
-	return [][]sqltypes.Value{{count(n)}}, err
-}
-
-func callReopen(_ context.Context, s *Shuffler, a arguments) ([][]sqltypes.Value, error) {
-	w, err := a.selection()
-	if err != nil {
-		return nil, err
-	}
-	n, err := s.Reopen(w)
-	return [][]sqltypes.Value{{count(n)}}, err
 }
 
 // ParseHashes reads an independent issuer's list: a line has the SHA-256 of a token in hex, its

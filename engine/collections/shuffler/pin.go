@@ -178,16 +178,16 @@ func (s *Shuffler) endEarlier(p *pin) error {
 		if !t.endedBy(p) {
 			continue
 		}
-		var err error
-		asked := t.do(func() {
+		if err := t.do(func() (err error) {
 			if t.open != nil && t.open.n > 0 {
-				err = refuse.New(refuse.CollectionState, "Batch %s is still open, and its round is over with this pin.", t.name(t.number)).
+				return refuse.New(refuse.CollectionState, "Batch %s is still open, and its round is over with this pin.", t.name(t.number)).
 					With("Close it with scrim shuffle close before.")
-			} else if !t.ended {
+			}
+			if !t.ended {
 				_, err = t.close(closing{end: true})
 			}
-		})
-		if err := cmp.Or(asked, err); err != nil {
+			return err
+		}); err != nil {
 			return err
 		}
 	}

@@ -221,16 +221,16 @@ func (t *slot) submit(ctx context.Context, r *request) error {
 }
 
 // do runs f in the slot's goroutine and waits for it.
-func (t *slot) do(f func()) error {
-	done := make(chan struct{})
+func (t *slot) do(f func() error) error {
+	done := make(chan error, 1)
 	select {
-	case t.ask <- func() { defer close(done); f() }:
+	case t.ask <- func() { done <- f() }:
 	case <-t.s.quit:
 		return errClosed
 	}
 	select {
-	case <-done:
-		return nil
+	case err := <-done:
+		return err
 	case <-t.s.stopped:
 		return errClosed
 	}
