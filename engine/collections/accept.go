@@ -36,12 +36,7 @@ func (c *Collections) Accept(ctx context.Context, name string, list []Submission
 	if len(list) > maxSubmissions {
 		return refuse.New(refuse.MalformedReport, "%d reports are too many for one statement.", len(list)).With("Send at most %d.", maxSubmissions)
 	}
-	c.mu.RLock()
-	col, err := c.find(name)
-	if err == nil {
-		err = col.isLocal()
-	}
-	c.mu.RUnlock()
+	col, err := look(c, name, func(col *collection) (*collection, error) { return col, col.isLocal() })
 	if err != nil {
 		return err
 	}

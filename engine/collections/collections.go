@@ -110,6 +110,17 @@ func (c *Collections) find(name string) (*collection, error) {
 		With("SELECT * FROM dp.collections lists them.")
 }
 
+// look returns what f says of a collection.
+func look[T any](c *Collections, name string, f func(*collection) (T, error)) (none T, err error) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	col, err := c.find(name)
+	if err != nil {
+		return none, err
+	}
+	return f(col)
+}
+
 // same returns the collection of a record, and refuses another one of its name. c.mu is held.
 func (c *Collections) same(r record) (*collection, error) {
 	col, err := c.find(r.Name)

@@ -60,13 +60,8 @@ func (c *Collections) List() []Summary {
 // Lookup describes one collection; ok is false where there is none of the name, short or with its
 // database.
 func (c *Collections) Lookup(name string) (s Summary, ok bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	col, err := c.find(name)
-	if err != nil {
-		return Summary{}, false
-	}
-	return col.summary(), true
+	s, err := look(c, name, func(col *collection) (Summary, error) { return col.summary(), nil })
+	return s, err == nil
 }
 
 // Taking returns the short names of the collections of the local model that take reports now.
@@ -158,29 +153,19 @@ func (c *Collections) Batches() []BatchInfo {
 
 // Results returns a collection's results by stratum, as JSON of Result; none before FINAL.
 func (c *Collections) Results(name string) (map[string][]byte, error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	col, err := c.find(name)
-	if err != nil {
-		return nil, err
-	}
-	return maps.Clone(col.results), nil
+	return look(c, name, func(col *collection) (map[string][]byte, error) { return maps.Clone(col.results), nil })
 }
 
 // Params returns the public parameters of a round of a stratum.
 func (c *Collections) Params(name string, round int, stratum string) (*collect.Params, error) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	col, err := c.find(name)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := col.stratum(stratum); ok {
-		if r := col.rounds[roundKey{round, col.strata()[s]}]; r != nil {
-			return r.params, nil
+	return look(c, name, func(col *collection) (*collect.Params, error) {
+		if s, ok := col.stratum(stratum); ok {
+			if r := col.rounds[roundKey{round, col.strata()[s]}]; r != nil {
+				return r.params, nil
+			}
 		}
-	}
-	return nil, refuse.New(refuse.CollectionState, "The parameters of round %d of %s are not public: it is %s.", round, col.Name, col.where())
+		return nil, refuse.New(refuse.CollectionState, "The parameters of round %d of %s are not public: it is %s.", round, col.Name, col.where())
+	})
 }
 
 // Result is what is kept of an estimate at FINAL. What a protocol has no answer for is absent.

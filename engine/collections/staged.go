@@ -203,19 +203,8 @@ func (t tx) finish(col *collection, b *batchRecord) error {
 	if err := t.save(r); err != nil {
 		return err
 	}
-	if col.State == Between && b.Bad == "" && col.loadedWith(b) {
+	if col.State == Between && b.Bad == "" && col.loaded(b.Round, b.Stratum, b.Cell) {
 		return t.delete(bucketKey, entry(col.UUID, b.Round, b.Stratum))
 	}
 	return nil
-}
-
-// loadedWith tells whether every cell of a round has a batch once b is there.
-func (c *collection) loadedWith(b *batchRecord) bool {
-	s, _ := c.stratum(b.Stratum)
-	for _, cell := range c.design.Cells(b.Round) {
-		if cell.Cell != b.Cell && c.received[place{uint8(b.Round), uint16(s), cell.Cell}] == 0 {
-			return false
-		}
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package collections
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -165,15 +166,12 @@ func (ch *change) settle(c *collection) {
 	ch.after = func(c *collection) { c.unsorted = 0 }
 }
 
-// loaded tells whether every cell of a round of a stratum has a batch.
-func (c *collection) loaded(number int, stratum string) bool {
+// loaded tells whether every cell of a round of a stratum has a batch, or is one of those named.
+func (c *collection) loaded(number int, stratum string, but ...uint32) bool {
 	s, _ := c.stratum(stratum)
-	for _, cell := range c.design.Cells(number) {
-		if c.received[place{uint8(number), uint16(s), cell.Cell}] == 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.design.Cells(number), func(cell collect.Cell) bool {
+		return !slices.Contains(but, cell.Cell) && c.received[place{uint8(number), uint16(s), cell.Cell}] == 0
+	})
 }
 
 // reopening lets the round take further reports, after Close or where it was inconclusive: of

@@ -134,11 +134,7 @@ func (t tx) issue(col *collection, seats []issue.Seat[place]) error {
 
 // keepTokens keeps the hashes of tokens, in their order: it is that of no people.
 func (t tx) keepTokens(col *collection, list []Token) error {
-	sorted := make([]hashed, len(list))
-	for i, tk := range list {
-		s, _ := col.stratum(tk.Stratum)
-		sorted[i] = hashed{sha256.Sum256(tk.Secret[:]), place{uint8(tk.Round), uint16(s), tk.Cell}}
-	}
+	sorted := lists.Map(list, col.hashed)
 	slices.SortFunc(sorted, func(a, b hashed) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 	for part := range slices.Chunk(sorted, fillRows) {
 		rows := lists.Map(part, func(h hashed) []any {
@@ -157,14 +153,16 @@ type hashed struct {
 	place place
 }
 
+func (c *collection) hashed(t Token) hashed {
+	s, _ := c.stratum(t.Stratum)
+	return hashed{sha256.Sum256(t.Secret[:]), place{uint8(t.Round), uint16(s), t.Cell}}
+}
+
 func (c *collection) tokenEntries(list []Token) []token {
-	out := make([]token, len(list))
-	for i, t := range list {
-		hash := sha256.Sum256(t.Secret[:])
-		s, _ := c.stratum(t.Stratum)
-		out[i] = token{key: keyOf(hash[:]), place: place{uint8(t.Round), uint16(s), t.Cell}}
-	}
-	return out
+	return lists.Map(list, func(t Token) token {
+		h := c.hashed(t)
+		return token{key: keyOf(h.hash[:]), place: h.place}
+	})
 }
 
 // key is the first half of a SHA-256, which is what memory holds of hashes: 128 bits are as hard to

@@ -182,7 +182,7 @@ func (r *rule) group(ctx *sql.Context, g *plan.GroupBy) (*Estimates, error) {
 			return nil, err
 		}
 		leaf.outputs = append(leaf.outputs, out)
-		var id sql.ColumnId
+		id := sql.ColumnId(0)
 		if x, ok := e.(sql.IdExpression); ok {
 			id = x.Id()
 		}

@@ -230,8 +230,6 @@ func operation(n sql.Node) string {
 		return "GROUP BY"
 	case *plan.Window:
 		return "a window function"
-	case *plan.SubqueryAlias:
-		return "a derived table"
 	}
 	return "a derived table"
 }
