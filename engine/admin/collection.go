@@ -269,7 +269,8 @@ func wholeNumber(what, text string, most uint64) (uint64, error) {
 	return n, nil
 }
 
-// optionalNumber is wholeNumber of an argument that may be missing or blank; given says that it is not.
+// optionalNumber is wholeNumber of an argument that may be missing or blank; given says that it is
+// there.
 func optionalNumber(what string, args []string, i int, most uint64) (n uint64, given bool, err error) {
 	text := optional(args, i)
 	if strings.TrimSpace(text) == "" {

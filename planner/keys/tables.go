@@ -237,8 +237,8 @@ func (d *distinctRows) add(text string, t sql.Type) {
 	d.schema = append(d.schema, &sql.Column{Name: name, Type: t, Nullable: true})
 }
 
-// read reads the rows; nil where nothing evaluates queries. A last row, which is taken off, tells an
-// answer without rows from none.
+// read reads the rows; nil where nothing evaluates queries. A last row, which is taken off, tells
+// an answer without rows from none.
 func (d *distinctRows) read(s *Finder, refs []store.TableRef, clause string, args []any) ([]sql.Row, error) {
 	query := "SELECT DISTINCT " + sqltext.List(d.items) + clause
 	if d.first {

@@ -275,8 +275,9 @@ func (l *lowerer) shift(date sql.Expression, iv *expression.Interval, sign int64
 	return maybe(kind, s), nil
 }
 
-// shifted is a literal moment n times so many months or microseconds later, where that is within 250
-// years of it and within the years 1 to 9999. A day that its month lacks becomes the month's last.
+// shifted is a literal moment n times so many months or microseconds later, where that is within
+// 250 years of it and within the years 1 to 9999. A day that its month lacks becomes the month's
+// last.
 func shifted(literal string, n Expr, months, micros int64) (time.Time, bool) {
 	t, err := time.Parse("TIMESTAMP '2006-01-02 15:04:05.999999'", literal)
 	most := 250 * 12 * 31 * 86400e6 / max(31*86400e6*max(months, -months), micros, -micros)

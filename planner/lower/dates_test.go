@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A literal moment plus a constant interval is a literal, as MySQL computes it, or left to the store.
+// A literal moment plus a constant interval is a literal, as MySQL computes it, or left to the
+// store.
 func TestShiftedLiterals(t *testing.T) {
 	const hour, day = 3600e6, 86400e6
 	for _, c := range []struct {
