@@ -69,6 +69,7 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation, m *rel.Mark) (r
 	if err := s.releases.GroupVector(d, outputs); err != nil {
 		return result{}, err
 	}
+	s.releases.Together(d, outputs)
 	if err := s.releases.Scans(d); err != nil {
 		return result{}, err
 	}

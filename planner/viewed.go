@@ -247,7 +247,7 @@ func (s *statement) chooseViews() {
 }
 
 // asVector reports whether an aggregate answers several columns in units of their grids.
-func asVector(a plan.Aggregate) bool { return a.Parts != nil && a.Groups == nil }
+func asVector(a plan.Aggregate) bool { return a.Parts != nil && a.Vector != nil }
 
 // newest puts views of the data of now first.
 func newest(a, b *cells.Answer) int {
@@ -279,6 +279,9 @@ func (s *statement) goodEnough(v *viewed, a *cells.Answer) bool {
 // false where nothing tells it.
 func ownError(r *plan.Release, output int, clip float64) (float64, bool) {
 	a := r.Aggregates[r.Output[output].Aggregate]
+	if x, ok := a.Estimator.(estimator.Composed); ok {
+		a.Estimator = x.Alone(r.Output[output].Part)
+	}
 	if x, ok := a.Estimator.ExpectedError(); ok {
 		return x, true
 	}

@@ -135,6 +135,13 @@ type Allowing interface {
 	AllowsForBias() bool
 }
 
+// Composed is an Estimator of several values, of which each could be told by one of its own. Alone
+// is that of value i at its part of the loss: about as exact.
+type Composed interface {
+	Estimator
+	Alone(i int) Estimator
+}
+
 // Partial is an Estimator that may answer some of its values, and have NaN for others, where too
 // few persons contribute. AllPersons is the number of persons under which it does; 0 where it has
 // all values or none. EXPLAIN prints it.

@@ -2,6 +2,7 @@ package estimator_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"scrim/engine/estimator"
@@ -35,6 +36,9 @@ func variants() []variant {
 // under lists the estimators of one relation, with a private or a public number of persons.
 func under(r estimator.Relation, sized bool) []variant {
 	all := estimators()
+	if sized {
+		all = slices.DeleteFunc(all, func(v variant) bool { return kindOf(v) == "together" })
+	}
 	for i := range all {
 		all[i].p.Relation, all[i].p.Sized = r, sized
 		if all[i].name += "," + r.String(); sized {
@@ -66,6 +70,9 @@ func estimators() []variant {
 			}
 			add("sum", true, mean.NewSum)
 			add("row mean", true, mean.NewRowMean)
+			add("together", true, func(p estimator.Params) (estimator.Estimator, error) {
+				return mean.NewTogether(p, []estimator.Params{p}, []mean.Asked{{Mean: true}})
+			})
 			add("row variance", true, func(p estimator.Params) (estimator.Estimator, error) {
 				return variance.NewRows(p, variance.Options{})
 			})

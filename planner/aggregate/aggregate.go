@@ -22,6 +22,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/mean"
 	"scrim/functions"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
@@ -69,6 +70,8 @@ type Aggregate struct {
 	Slack       float64      // DeltaEvent or DeltaTV of a release on one group (Call.EventSlack)
 	Parts       []*Aggregate // the aggregates that it stands for, see vectorize and groupVector
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
+	Sums        []*Aggregate // of parts that share sums, one for each argument, see Together
+	answers     []mean.Asked // how its parts follow from these
 	View        bool         // with GroupVector: as the cells of a view
 	Series      bool         // with View: as the days of running totals
 	Synthetic   bool         // its vectors are rows of codes, and it answers rows like them

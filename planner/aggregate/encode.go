@@ -25,6 +25,12 @@ func (a *Aggregate) Encode(e *encode.Encoding) {
 		e.Put(o.Grid, o.Value.Type, o.Value.Nullable)
 	}
 	e.Put(a.Value.Type, a.Value.Nullable, len(a.Parts))
+	if a.Sums != nil {
+		e.Put("sums", len(a.Sums), fmt.Sprint(a.answers))
+		for _, m := range a.Sums {
+			m.Encode(e)
+		}
+	}
 	for _, m := range a.Parts {
 		m.Encode(e)
 	}
@@ -57,9 +63,10 @@ func OptionsText(o functions.Options) string {
 	return strings.ReplaceAll(fmt.Sprintf("%+v", o), noBound.String(), "<nil>")
 }
 
-// countsRows reports whether an aggregate is a plain count of rows: COUNT(*) is COUNT(1).
+// countsRows reports whether an aggregate is a plain count of rows: COUNT(*) is COUNT(1), and COUNT
+// of what no row has no value of.
 func (a *Aggregate) countsRows() bool {
-	return a.Arg == nil && !a.Call.Units && a.Call.Function.Counts && len(a.Call.Options.Given) == 0
+	return (a.Arg == nil || !a.Value.Nullable) && !a.Call.Distinct && !a.Call.Units && a.Call.Function.Counts && len(a.Call.Options.Given) == 0
 }
 
 // SameCount finds a plain count among aggregates that an equal one can share; -1 where there is

@@ -38,18 +38,26 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 	return t
 }
 
+// rounded says what rows are rounded to.
+func (a *Aggregate) rounded(t plan.ErrorBar) plan.ErrorBar {
+	t.Rounding, t.Mean = a.Rounding(), a.Call.Function.Averages
+	return t
+}
+
 // ErrorBars are those of the columns that an aggregate answers.
 func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 	if a.View || a.Synthetic {
 		return nil // what is released has its errors with it
 	}
 	if a.Parts == nil {
-		return []plan.ErrorBar{errorBarOf(a)}
+		return []plan.ErrorBar{a.rounded(errorBarOf(a))}
 	}
 	out := make([]plan.ErrorBar, len(a.Parts))
 	for i, m := range a.Parts {
-		out[i] = errorBarOf(m)
-		if out[i].At = i; !a.GroupVector && !a.SharedStatistics() {
+		if out[i] = errorBarOf(m); a.Sums != nil {
+			out[i] = m.rounded(out[i])
+		}
+		if out[i].At = i; a.Vector != nil {
 			out[i].Value = m.Grid.Value
 		}
 	}

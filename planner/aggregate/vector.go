@@ -339,6 +339,8 @@ func vectorGain(k int) float64 { return (math.Sqrt(float64(k)) + 2.5) / (4 * mat
 // GainText says what a vector of means saves, for EXPLAIN.
 func (a *Aggregate) GainText() string {
 	switch {
+	case a.Sums != nil:
+		return fmt.Sprintf("%d answers from %d sums: a mean is a sum over a count", len(a.Parts), a.Share())
 	case a.SharedStatistics():
 		return fmt.Sprintf("%d statistics from one release", len(a.Parts))
 	case a.Parts == nil || a.GroupVector:
@@ -348,7 +350,12 @@ func (a *Aggregate) GainText() string {
 }
 
 // Share is the number of shares of the statement's loss that an aggregate takes.
-func (a *Aggregate) Share() int { return max(1, len(a.Parts)) }
+func (a *Aggregate) Share() int {
+	if a.Sums != nil {
+		return 1 + len(a.Sums)
+	}
+	return max(1, len(a.Parts))
+}
 
 // Presents are the members' ways to present their coordinate.
 func (a *Aggregate) Presents() []func(estimator.Estimate) any {
@@ -358,7 +365,7 @@ func (a *Aggregate) Presents() []func(estimator.Estimate) any {
 	case a.View:
 		return cellsOf(a.Parts)
 	}
-	if a.GroupVector || a.SharedStatistics() {
+	if a.Vector == nil {
 		return presentsOf(a.Parts)
 	}
 	out := make([]func(estimator.Estimate) any, len(a.Parts))

@@ -68,7 +68,8 @@ type account struct {
 // evenly among the other aggregates and key selections that touch T; a part that touches several
 // tables takes the smallest of their shares, and is charged to each of them in full. Means that are
 // answered as one vector count as that many aggregates, and so do those that are answered in all
-// groups at once, which run once, with all of their loss.
+// groups at once, which run once, with all of their loss. What shares sums counts as many as these
+// are.
 //
 // A person may be in up to L groups, so one aggregate with share ρ runs on each group with ρ/L; the
 // composition over the L groups costs ρ; under replace-one it runs with ρ/(2L) to ρ/(4L)
@@ -289,7 +290,7 @@ func (s *Divider) complete(d *release.Aggregation, accounts map[string]*account)
 		}
 		r.Loss = r.Loss.Add(d.LossOf(x, divided, e.Loss()))
 		_, sized := d.Estimated(x)
-		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, OneEntity: x.Call.Owners == functions.OneEntity, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText(), Rounding: x.Rounding(), Mean: x.Call.Function.Private().Name == "DP_MEAN"})
+		r.Aggregates = append(r.Aggregates, plan.Aggregate{Text: x.Text, Scan: x.Scan, Columns: x.Columns, OneEntity: x.Call.Owners == functions.OneEntity, Estimator: e, Present: x.Present, Sized: sized, Exchange: divided.Exchange, Vector: x.Description(), Shape: d.Shape(x), Vectorized: x.GainText()})
 		r.Aggregates[len(r.Aggregates)-1].ErrorBars = x.ErrorBars()
 		if x.Parts != nil {
 			a := &r.Aggregates[len(r.Aggregates)-1]

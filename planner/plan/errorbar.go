@@ -25,6 +25,9 @@ type ErrorBar struct {
 	Moment func(float64) any
 	// Digits after the point of the answer; -1: it is a DOUBLE.
 	Digits int
+	// Rounding is the step that rows are rounded to, in units of the value; 0 where they are not.
+	Rounding float64
+	Mean     bool // the answer is between those of its rows
 }
 
 // Asked is the aggregate as a client would write it, of several columns each.

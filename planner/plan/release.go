@@ -208,10 +208,6 @@ type Aggregate struct {
 	// of one shape.
 	Shape string
 
-	// Rounding is the step that rows are rounded to, in units of the value; 0 where they are not.
-	Rounding float64
-	Mean     bool // its answer is between those of its rows
-
 	Vectorized string     // what answering several columns at once saves
 	ErrorBars  []ErrorBar // how error bars are made, of each part
 }
@@ -241,28 +237,50 @@ const finest = 1000
 // rows there are, and how they are rounded, is in no released number. It is post-processing: it
 // looks at the size of the noise, which is released with the answer.
 func (a *Aggregate) Rounded(e estimator.Estimate) estimator.Estimate {
-	if a.Rounding == 0 || e.Error == nil || !slices.ContainsFunc(e.StdErr, func(s float64) bool { return s < finest*a.Rounding }) {
-		return e
-	}
-	if !a.Mean || e.Error.Form != estimator.Quotient {
-		e.Error = nil
+	if e.Error == nil || a.finestRounding() == 0 {
 		return e
 	}
 	x := *e.Error
 	x.Step = make([]float64, len(e.Values))
 	for i := range x.Step {
-		x.Step[i] = estimator.Entry(e.Error.Step, i) + a.Rounding
+		bar := a.ErrorBars[min(i, len(a.ErrorBars)-1)]
+		x.Step[i] = estimator.Entry(e.Error.Step, i)
+		seen := slices.ContainsFunc(e.StdErr, func(s float64) bool { return s < finest*bar.Rounding })
+		if len(a.ErrorBars) > 1 {
+			seen = e.StdErr[i] < finest*bar.Rounding
+		}
+		switch {
+		case !seen:
+		case bar.Mean && x.Form == estimator.Quotient:
+			x.Step[i] += bar.Rounding
+		case len(a.ErrorBars) > 1:
+			x.Step[i] = math.Inf(1)
+		default:
+			e.Error = nil
+			return e
+		}
 	}
 	e.Error = &x
 	return e
 }
 
+// finestRounding is the least step that rows of an answer are rounded to, 0 where they are not.
+func (a *Aggregate) finestRounding() (least float64) {
+	for _, bar := range a.ErrorBars {
+		if r := bar.Rounding; r > 0 && (least == 0 || r < least) {
+			least = r
+		}
+	}
+	return least
+}
+
 // roundingLine tells what rows are rounded to, where that may be seen beside the noise.
 func (a *Aggregate) roundingLine() []string {
-	if s, known := a.Estimator.ExpectedError(); a.Rounding == 0 || known && s >= finest*a.Rounding || !known && a.Rounding < leastRounding {
+	step := a.finestRounding()
+	if s, known := a.Estimator.ExpectedError(); step == 0 || known && s >= finest*step || !known && step < leastRounding {
 		return nil
 	}
-	return []string{"rows are rounded to " + number6(a.Rounding) + "  the interval allows for it, or is NULL; a declared range of the columns makes it finer"}
+	return []string{"rows are rounded to " + number6(step) + "  the interval allows for it, or is NULL; a declared range of the columns makes it finer"}
 }
 
 // leastRounding is the step that is told where the noise is not known before: that of a DOUBLE

@@ -35,8 +35,8 @@ func (d *Aggregation) dataColumns(at, leading int, text func(*aggregate.Aggregat
 			continue
 		}
 		a.Columns = nil
-		for _, k := range a.Kinds {
-			text := text(a, k)
+		for _, n := range summands(a) {
+			text := text(n.of, n.kind)
 			n, ok := seen[text]
 			if !ok {
 				n = len(cols)

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/accounting/days"
+	"scrim/engine/estimator"
 	"scrim/internal/params"
 	"scrim/planner/aggregate"
 	"scrim/planner/keys"
@@ -123,6 +124,29 @@ func (s *Builder) ShareStatistics(d *Aggregation, outputs []plan.Output) {
 		}
 		if len(members) > 1 {
 			d.replace(members, aggregate.Shared(members), outputs)
+			i = -1 // their place has changed
+		}
+	}
+}
+
+// Together replaces aggregates by one release of what they have in common, with the loss of as many
+// aggregates as it has sums:
+//
+//	SELECT SUM(x), COUNT(x), AVG(x), COUNT(*) FROM orders
+//
+// is a number of rows and a sum about a centre (mean.NewTogether), and its answers agree. Where a
+// table has a public number of rows, the number is free, and all stay apart; so do aggregates of
+// declared bounds of which nothing is searched for, and those that are answered in all groups at
+// once. It follows from public facts: with a number asked for, no answer is expected to be less
+// exact than apart, as it has a share that is no smaller.
+func (s *Builder) Together(d *Aggregation, outputs []plan.Output) {
+	public := d.Neighbours() == estimator.ReplaceOne && d.Relation.Whole()
+	if d.Pure || public || d.View != nil || d.Synthetic != nil || d.Relation.Shared() {
+		return
+	}
+	for i := 0; i < len(d.Aggregates); i++ {
+		if t := s.Aggs.Together(d.Relation, d.Aggregates, d.Aggregates[i]); t != nil {
+			d.replace(t.Parts, t, outputs)
 			i = -1 // their place has changed
 		}
 	}

@@ -356,7 +356,7 @@ func (d *Aggregation) read(scan int) []*aggregate.Aggregate {
 	for _, a := range d.Aggregates {
 		switch {
 		case a.Scan != scan:
-		case a.GroupVector:
+		case a.GroupVector, a.Sums != nil:
 			out = append(out, a.Parts...)
 		default:
 			out = append(out, a)

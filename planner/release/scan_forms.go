@@ -145,6 +145,19 @@ type summand struct {
 	kind estimator.Kind
 }
 
+// summands lists what an aggregate reads of a (group, unit).
+func summands(a *aggregate.Aggregate) []summand {
+	var out []summand
+	for i, k := range a.Kinds {
+		of := a
+		if a.Sums != nil {
+			of = a.Sums[max(0, i-1)] // the rows of the first one are those of all
+		}
+		out = append(out, summand{of, k})
+	}
+	return out
+}
+
 // ofRow writes what a row adds to a number: the sum over a unit's rows in a group is clamped when
 // it is complete.
 func (f *flat) ofRow(a *aggregate.Aggregate, k estimator.Kind) string {
@@ -163,10 +176,8 @@ func (f *flat) ofRow(a *aggregate.Aggregate, k estimator.Kind) string {
 func (s *Builder) addedScan(d *Aggregation, at int, in *flat) (plan.Scan, bool) {
 	var numbers []summand
 	for _, a := range d.Aggregates {
-		for _, k := range a.Kinds {
-			if a.Scan == at {
-				numbers = append(numbers, summand{a, k})
-			}
+		if a.Scan == at {
+			numbers = append(numbers, summands(a)...)
 		}
 	}
 	if d.Bounded || d.groupsOf() > mostAddedGroups || !d.additive(in, numbers) {

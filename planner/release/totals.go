@@ -102,7 +102,7 @@ func (s *Builder) question(d *Aggregation) (*question, error) {
 	}
 	var err error
 	for i, a := range d.Aggregates {
-		if a.Parts != nil && !a.GroupVector {
+		if a.Vector != nil || a.SharedStatistics() {
 			continue // means
 		}
 		if a.Parts == nil {

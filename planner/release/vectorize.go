@@ -174,6 +174,9 @@ func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (es
 	p := a.Facts()
 	p.Rho, p.Epsilon = cost.Rho(), cost.Epsilon()
 	p.Relation, p.Sized = d.Estimated(a)
+	if a.Sums != nil {
+		return a.TogetherBy(p)
+	}
 	if a.Parts != nil && !a.SharedStatistics() {
 		return a.Vectorized(p)
 	}

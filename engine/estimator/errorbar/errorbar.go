@@ -94,7 +94,7 @@ func quotient(e estimator.Estimate, i int, alpha float64) (lo, hi float64) {
 	a, c := estimator.Entry(x.Noise, i), estimator.Entry(x.Centre, i)
 	if b == 0 {
 		w := half + beyond(x.Law, alpha, a, 0)
-		if step := 2 * half; step >= 1 && step == math.Trunc(step) {
+		if step := 2 * half; step >= 1 && step == math.Trunc(step) && !math.IsInf(step, 1) {
 			w = step * math.Floor(w/step)
 		}
 		return v - w, v + w

@@ -32,6 +32,7 @@ type Choice struct {
 	Risk      float64 // expected relative error of the sum of the persons' absolute totals
 	bothSigns bool    // values may be on both sides of 0
 	oneSided  bool    // they may, and stand out on one alone
+	Long      bool    // distances have the tail of totals
 	// of Cut, what is taken above and below
 	above, below float64
 	side         *side // where values are on one side of 0
@@ -123,6 +124,19 @@ func (c Counts) longest() (octaves int) {
 	return octaves
 }
 
+// Spread reports whether totals are spread over octaves: whether the second to the fifth octave
+// beyond the fullest one of a side stand out together, surely.
+func (c Counts) Spread() bool {
+	return slices.ContainsFunc([][]float64{c.up, c.down}, func(counts []float64) bool {
+		if counts == nil {
+			return false
+		}
+		at := fullest(counts)
+		from, to := min(at+2, len(counts)), min(at+6, len(counts))
+		return counts[at] > gateZ*c.sigma && sum(counts[from:to]) > farZ*c.tail*c.sigma*math.Sqrt(float64(to-from))
+	})
+}
+
 // Choose returns the interval of the least expected error; noise is the standard deviation of the
 // noise of the sum by interval. ok is false where nothing stands out from the noise of the counts.
 //
@@ -194,7 +208,7 @@ func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choic
 		}
 	}
 	choice.Low, choice.High = ends(at)
-	choice.Risk = math.Sqrt(best)
+	choice.Risk, choice.Long = math.Sqrt(best), c.long
 	up, partsUp := sides[0].cutOf(at[0], step)
 	down, partsDown := sides[1].cutOf(at[1], step)
 	choice.above, choice.below, choice.Up, choice.Down = up, down, partsUp, partsDown

@@ -451,3 +451,17 @@ func CutOfAlike() []estimator.Cut { return []estimator.Cut{{Up: unseen(), Down: 
 func unseen() []estimator.CutPart {
 	return []estimator.CutPart{{Weight: 1, Mean: math.Inf(1)}}
 }
+
+// Sum is what two clips take from a sum of two values.
+func Sum(a, b estimator.Cut) estimator.Cut {
+	both := func(a, b []estimator.CutPart) []estimator.CutPart {
+		switch {
+		case len(a) == 0:
+			return b
+		case len(b) == 0:
+			return a
+		}
+		return Both(a, b)
+	}
+	return estimator.Cut{Added: a.Added + b.Added, Up: both(a.Up, b.Up), Down: both(a.Down, b.Down)}
+}
