@@ -278,9 +278,10 @@ func (s *statement) goodEnough(v *viewed, a *cells.Answer) bool {
 // ownError is the expected error of an output of a release, by about what one person counts for;
 // false where nothing tells it.
 func ownError(r *plan.Release, output int, clip float64) (float64, bool) {
-	a := r.Aggregates[r.Output[output].Aggregate]
+	o := r.Output[output]
+	a := r.Aggregates[o.Aggregate]
 	if x, ok := a.Estimator.(estimator.Composed); ok {
-		a.Estimator = x.Alone(r.Output[output].Part)
+		a.Estimator = x.Alone(o.Part)
 	}
 	if x, ok := a.Estimator.ExpectedError(); ok {
 		return x, true
@@ -291,7 +292,7 @@ func ownError(r *plan.Release, output int, clip float64) (float64, bool) {
 		}
 	}
 	switch c := r.Choice; {
-	case !c.Compared && a.Mean: // its sum about a centre, which has a quarter of the loss
+	case !c.Compared && a.ErrorBars[o.Part].Mean: // its sum about a centre, which has a quarter of the loss
 		return 2 * clip / math.Sqrt(2*a.Estimator.Loss().Rho.Float()), clip > 0
 	case !c.Compared:
 		return 0, false

@@ -26,7 +26,7 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 	if a.Moment != NoMoment {
 		t.Moment = a.Moment.At
 	}
-	t.Count, t.Clamp = a.Call.Function.Counts, a.atLeastZero()
+	t.Count, t.Clamp, t.Mean = a.Call.Function.Counts, a.atLeastZero(), a.Call.Function.Averages
 	switch of := a.Type.(type) {
 	case sql.DecimalType:
 		t.Digits = int(of.Scale())
@@ -40,7 +40,7 @@ func errorBarOf(a *Aggregate) plan.ErrorBar {
 
 // rounded says what rows are rounded to.
 func (a *Aggregate) rounded(t plan.ErrorBar) plan.ErrorBar {
-	t.Rounding, t.Mean = a.Rounding(), a.Call.Function.Averages
+	t.Rounding = a.Rounding()
 	return t
 }
 

@@ -62,9 +62,9 @@ type together struct {
 // step draws its noise whatever the number of persons. No person's number is NaN: it is made of
 // integers.
 //
-// Where n̂, or M̂ with one row a person, says that persons may be too few for a centre, c is 0. Where
-// no number stands out from the noise, SUM and AVG are NaN; AVG is where M̂ is under three times
-// its noise, and all are where the number of rows has no answer.
+// Where n̂, or M̂ with one row a person, says that persons may be too few for a centre, c is 0.
+// Where no number stands out from the noise, SUM and AVG are NaN; AVG is where M̂ is under three
+// times its noise, and all are where the number of rows has no answer.
 //
 // The error of SUM is that of c·M̂ + D̂, whose noises are independent; that of AVG is of a quotient
 // about c. What both clips take is allowed for in both.
