@@ -90,6 +90,11 @@ func TestComputationsFailBeforeTheCharge(t *testing.T) {
 		"SELECT MAX(v) FROM (SELECT o.k, UUID_TO_BIN(SUM(o.z)) AS v FROM o GROUP BY o.k) q",
 		"SELECT COUNT(*) FROM o UNION ALL SELECT UUID_TO_BIN(COUNT(*)) FROM o",
 		"SELECT POW(0, -1) + COUNT(*) FROM o",
+		"SELECT UUID_TO_BIN((SELECT COUNT(*) FROM o))",
+		"SELECT l.label, UUID_TO_BIN((SELECT COUNT(*) FROM o)) FROM l",
+		"SELECT l.label FROM l WHERE l.label <> (SELECT UUID_TO_BIN(COUNT(*)) FROM o)",
+		"SELECT l.label, UUID_TO_BIN(a.n) FROM (SELECT COUNT(*) AS n FROM o) a JOIN l",
+		"SELECT UUID_TO_BIN(a.n) FROM (SELECT COUNT(*) AS n FROM o) a JOIN (SELECT SUM(o.z) AS n FROM o) b",
 	} {
 		before := charged(root)
 		_, err := ann.answer(q)
@@ -115,6 +120,9 @@ func TestComputationsFailBeforeTheCharge(t *testing.T) {
 	// made-up numbers are nowhere but in the rehearsal
 	if got := ann.query("SELECT COUNT(*), COUNT(*) + 1 FROM o"); fmt.Sprint(got) != "[[480 481]]" {
 		t.Errorf("480 rows are %v", got)
+	}
+	if got := ann.query("SELECT a.n, b.m, (SELECT COUNT(*) FROM o), COUNT(l.label) > 0 FROM (SELECT COUNT(*) AS n FROM o) a JOIN (SELECT COUNT(*) + 1 AS m FROM o) b ON b.m > a.n JOIN l GROUP BY 1, 2, 3"); fmt.Sprint(got) != "[[480 481 480 1]]" {
+		t.Errorf("joined, 480 rows are %v", got)
 	}
 	// what fails for the numbers that there are is kept: it costs once
 	q := "SELECT POW(COUNT(o.b), SUM(o.u)) FROM o"

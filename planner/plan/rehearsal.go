@@ -16,7 +16,6 @@ import (
 
 	"scrim/functions"
 	"scrim/internal/panics"
-	"scrim/planner/tree"
 )
 
 // Computation is the failure of what a statement computes from its answers.
@@ -34,8 +33,9 @@ func (c *Computation) Unwrap() error { return c.Cause }
 
 // rehearse computes what the statement computes from its answers, from made-up ones, before
 // anything is charged or read. It returns the failure of what fails for every one of numbers: then
-// the charge would be for nothing. Made-up answers follow from the plan alone, and so does the
-// result. What reads tables or does anything but compute is left out.
+// the charge would be for nothing. Made-up answers follow from the plan alone, and of public tables
+// the first rows are read, so the result tells nothing of persons. What does anything but compute
+// is left out.
 func (b *Budget) rehearse(ctx *sql.Context, builder sql.NodeExecBuilder) error {
 	before := ctx.Warnings()
 	defer func() {
@@ -53,8 +53,11 @@ func (b *Budget) rehearse(ctx *sql.Context, builder sql.NodeExecBuilder) error {
 			return first == nil
 		}
 		for _, x := range numbers {
-			err := rows(Reserved(ctx, b.Statement, madeUp(x)), builder, n)
+			again, err := fresh(ctx, n)
 			if err == nil {
+				err = rows(Reserved(ctx, b.Statement, madeUp(x)), builder, again)
+			}
+			if err == nil || ctx.Err() != nil {
 				first = nil
 				break
 			}
@@ -137,18 +140,52 @@ func (x madeUp) Answer(ctx *sql.Context, r *Release) ([]sql.Row, error) {
 	return []sql.Row{row, row}, nil
 }
 
+// fewRows is how many rows of a public table are read.
+const fewRows = 1000
+
+// fresh copies a subtree: joins and subqueries keep rows in their nodes, and those of made-up
+// answers are none that the statement may read. Of tables it reads the first rows.
+func fresh(ctx *sql.Context, n sql.Node) (sql.Node, error) {
+	out, _, err := transform.NodeWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, error) {
+		if t, ok := n.(*plan.ResolvedTable); ok {
+			return plan.NewLimit(expression.NewLiteral(int64(fewRows), types.Int64), t), transform.NewTree, nil
+		}
+		n, err := n.WithChildren(ctx, n.Children()...)
+		if err != nil {
+			return nil, transform.SameTree, err
+		}
+		n, _, err = transform.OneNodeExpressions(ctx, n, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+			q, ok := e.(*plan.Subquery)
+			if !ok {
+				return e, transform.SameTree, nil
+			}
+			query, err := fresh(ctx, q.Query)
+			if err != nil {
+				return nil, transform.SameTree, err
+			}
+			return q.WithQuery(query), transform.NewTree, nil
+		})
+		return n, transform.NewTree, err
+	})
+	return out, err
+}
+
 // computes reports whether a subtree computes something from answers and does nothing else: it
-// reads no table, keeps nothing for later and changes nothing.
+// keeps nothing for later and changes nothing.
 func computes(ctx *sql.Context, n sql.Node) bool {
 	pure, answers := true, false
-	transform.InspectWithOpaque(ctx, n, func(ctx *sql.Context, n sql.Node) bool {
+	var look func(ctx *sql.Context, n sql.Node) bool
+	look = func(ctx *sql.Context, n sql.Node) bool {
 		switch n := n.(type) {
 		case nil:
 			return false
 		case *DPAggregate:
 			answers = true
 			return false
-		case *plan.Project, *plan.Filter, *plan.Having, *plan.Sort, *plan.TopN, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Window, *plan.GroupBy, *plan.SetOp, *plan.TableAlias:
+		case *plan.Project, *plan.Filter, *plan.Having, *plan.Sort, *plan.TopN, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Window, *plan.GroupBy, *plan.SetOp, *plan.TableAlias,
+			*plan.ResolvedTable, *plan.HashLookup, *plan.CachedResults, *plan.Max1Row:
+		case *plan.JoinNode:
+			pure = pure && !n.Op.IsLateral() && !n.Op.IsLookup()
 		case *plan.SubqueryAlias:
 			pure = pure && !n.IsLateral && n.Correlated.Empty()
 		default:
@@ -156,11 +193,19 @@ func computes(ctx *sql.Context, n sql.Node) bool {
 		}
 		if x, ok := n.(sql.Expressioner); ok && pure {
 			for _, e := range x.Expressions() {
-				pure = pure && !tree.Contains(ctx, e, acts)
+				sql.Inspect(ctx, e, func(ctx *sql.Context, e sql.Expression) bool {
+					if q, ok := e.(*plan.Subquery); ok {
+						transform.InspectWithOpaque(ctx, q.Query, look)
+					} else if e != nil {
+						pure = pure && !acts(e)
+					}
+					return pure
+				})
 			}
 		}
 		return pure
-	})
+	}
+	transform.InspectWithOpaque(ctx, n, look)
 	return pure && answers
 }
 
@@ -168,7 +213,9 @@ func computes(ctx *sql.Context, n sql.Node) bool {
 // next time.
 func acts(e sql.Expression) bool {
 	switch e := e.(type) {
-	case *plan.Subquery, *expression.SetField, *expression.UserVar, *expression.BindVar:
+	case *plan.InSubquery, *plan.ExistsSubquery:
+		return false
+	case *expression.SetField, *expression.UserVar, *expression.BindVar:
 		return true
 	case sql.NonDeterministicExpression:
 		if e.IsNonDeterministic() {
