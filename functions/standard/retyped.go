@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/json"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 )
 
 // retyped is an expression that is no exact number and has another type in MySQL than
@@ -129,8 +130,6 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			}
 			return int32(n), nil
 		}, of), nil
-	case *gms.TimeDiff:
-		return &retyped{shadow: shadow{e}, typ: spanOf(ctx, e.Children()), eval: e.Eval}, nil
 	case *expression.Convert:
 		digits := castDigits(ctx, x)
 		if digits == 0 || !IsTimespan(x.Type(ctx)) {
@@ -404,10 +403,22 @@ func ofLibrary(ctx *sql.Context, e sql.Expression) sql.Expression {
 // ofDouble is ROUND, TRUNCATE, CEILING or FLOOR of a DOUBLE; nil of others.
 func ofDouble(ctx *sql.Context, e sql.Expression, round func(float64) float64) sql.Expression {
 	list := e.Children()
-	if !types.IsFloat(list[0].Type(ctx)) || len(list) > 1 && !isNumber(list[1].Type(ctx)) {
+	number := func(x sql.Expression) bool {
+		t := x.Type(ctx)
+		return types.IsTextBlob(t) || isNumber(t)
+	}
+	if types.IsGeometry(list[0].Type(ctx)) {
+		return retypedBy(e, types.Float64, func(*sql.Context, []any) (any, error) {
+			return nil, mysql.NewSQLError(mysql.ERWrongArguments, mysql.SSUnknownSQLState, "Incorrect arguments to %s", e.(sql.FunctionExpression).FunctionName())
+		}, list...)
+	}
+	if t := list[0].Type(ctx); !types.IsFloat(t) && !types.IsTextBlob(t) || len(list) > 1 && !number(list[1]) {
 		return nil
 	}
 	return retypedBy(e, types.Float64, func(ctx *sql.Context, a []any) (any, error) {
+		if s, ok := plainText(a[0]); ok && strings.TrimSpace(leadingNumber.FindString(s)) != strings.TrimSpace(s) {
+			ctx.Warn(mysql.ERTruncatedWrongValue, "Truncated incorrect DOUBLE value: '%s'", s)
+		}
 		places := int64(0)
 		if len(a) > 1 {
 			places, _ = integer(ctx, a[1])

@@ -192,6 +192,7 @@ func (c *call) CollationCoercibility(ctx *sql.Context) (collation sql.CollationI
 }
 
 func init() {
+	define(function{name: "timediff", min: 2, max: 2, typeOf: spanOf, eval: timeDiff, doc: "returns the time between two moments, or two times."})
 	define(function{name: "timestamp", min: 1, max: 2, typeOf: timestampType, eval: timestamp,
 		doc: "reads a date with a time, and adds a time to it."})
 }
@@ -207,6 +208,34 @@ func wrap(name string, f func(ctx *sql.Context, args []sql.Expression) (sql.Expr
 // timestampType is a DATETIME with the digits that the arguments have.
 func timestampType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	return types.MustCreateDatetimeType(sqltypes.Datetime, mostDigits(ctx, args))
+}
+
+// timeDiff is TIMEDIFF: of two moments or of two TIMEs, which a text or a number may be; NULL of one
+// of each.
+func timeDiff(ctx *sql.Context, a []any) (any, error) {
+	var us [2]int64
+	var moments [2]bool
+	for i, v := range a {
+		s, _ := words(ctx, v, types.LongText)
+		s = strings.TrimSpace(s)
+		_, date := v.(time.Time)
+		if moments[i] = date || len(s) >= len("2006-01-02 1") && (dated(s) || strings.Trim(s, "0123456789.") == ""); moments[i] {
+			t, ok := moment(ctx, v)
+			if !ok {
+				return nil, nil
+			}
+			us[i] = t.UnixMicro()
+			continue
+		}
+		var ok bool
+		if us[i], ok = span(ctx, v); !ok {
+			return nil, nil
+		}
+	}
+	if moments[0] != moments[1] {
+		return nil, nil
+	}
+	return timeOf(us[0] - us[1]), nil
 }
 
 // timestamp is TIMESTAMP(date) and TIMESTAMP(date, time).

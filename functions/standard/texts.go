@@ -2,6 +2,7 @@ package standard
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -213,6 +214,25 @@ var textFunctions = []textual{
 			return t.args[n]
 		}
 		return nil
+	}},
+	{names: "from_base64", args: "s", typ: types.LongBlob, doc: "reads base 64; NULL of what is none.", eval: func(t *texts) any {
+		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(t.s(0)), ""))
+		if err != nil {
+			return nil
+		}
+		return b
+	}},
+	{names: "make_set", args: "is+", least: 2, nulls: true, doc: "puts those of its texts together whose bits are set.", eval: func(t *texts) any {
+		if t.args[0] == nil {
+			return nil
+		}
+		set := []string{}
+		for i, v := range t.args[1:] {
+			if s, ok := v.(string); ok && i < 64 && t.n(0)>>i&1 == 1 {
+				set = append(set, s)
+			}
+		}
+		return strings.Join(set, ",")
 	}},
 	{names: "soundex", args: "s", doc: "returns how an English text sounds.", eval: func(t *texts) any { return soundex(t.s(0), t.binary) }},
 	{names: "quote", args: "s", nulls: true, doc: "writes a text as a literal.", eval: func(t *texts) any {
@@ -445,7 +465,7 @@ func position(ctx *sql.Context, v any) int64 {
 	if !ok {
 		n, ok := wholeNumber(ctx, v)
 		if x, beyond := float(ctx, v); !ok && beyond {
-			n = int64(math.Copysign(math.MaxInt64, x))
+			n = map[bool]int64{true: math.MinInt64, false: math.MaxInt64}[x < 0]
 		}
 		return n
 	}

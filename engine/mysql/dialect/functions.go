@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
+	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/internal/lists"
 	"scrim/internal/sqltext"
@@ -213,6 +214,10 @@ func invert(ctx *sql.Context, v any) (any, error) {
 		return ^u, nil
 	}
 	n, _, err := types.Int64.Convert(ctx, v)
+	if err != nil && n != nil && sql.ErrTruncatedIncorrect.Is(err) { // a text that is a number at its beginning
+		ctx.Warn(mysql.ERTruncatedWrongValue, "%s", err.Error())
+		err = nil
+	}
 	if err != nil || n == nil {
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func typedLiteral(word string) string { return sqltext.Name(strings.ToLower(word
 func (s *statement) invert(i int) {
 	last := i + 1
 	switch {
-	case s.ends(last), s.tokens[last].kind == text:
+	case s.ends(last), !s.ends(last+1) && s.tokens[last+1].kind == text: // a text of bytes, as x'0f'
 		return
 	case s.is(last, "("):
 		last = s.close(last)
