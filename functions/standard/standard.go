@@ -210,8 +210,8 @@ func timestampType(ctx *sql.Context, args []sql.Expression) sql.Type {
 	return types.MustCreateDatetimeType(sqltypes.Datetime, mostDigits(ctx, args))
 }
 
-// timeDiff is TIMEDIFF: of two moments or of two TIMEs, which a text or a number may be; NULL of one
-// of each.
+// timeDiff is TIMEDIFF: of two moments or of two TIMEs, which a text or a number may be; NULL of
+// one of each.
 func timeDiff(ctx *sql.Context, a []any) (any, error) {
 	var us [2]int64
 	var moments [2]bool
