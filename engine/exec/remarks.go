@@ -79,7 +79,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool)
 			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with %s.", narrower(s, times)))
 	}
 	if clips.cells > 0 {
-		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 %% or more of what is told (of a mean, more than the noise)", cost))
+		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 % or more of what is told (of a mean, more than the noise)", cost))
 	}
 	if open.cells > 0 {
 		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level", cost))
