@@ -48,6 +48,8 @@ func TestWeakAnswersSaySo(t *testing.T) {
 		{"SELECT city, COUNT(*), AVG(income) FROM people GROUP BY city", "Warning TOO_FEW_PERSONS Warning WIDE_ERROR",
 			[]string{"AVG(people.income) in 1 of 4 groups", "COUNT(*) in 1 of 4 groups"}},
 		{"SELECT city FROM people GROUP BY city", "Note DECLARED", nil},
+		{"SELECT city, COUNT(*) AS n FROM people WHERE id < 2000 AND city <> 'west' GROUP BY city ORDER BY n DESC LIMIT 1", "Note RANKS", []string{"By COUNT(*), 1 of the first 1 groups and ", "may change places"}},
+		{"SELECT city, SUM(CASE city WHEN 'south' THEN 9 ELSE 1 END) AS s FROM people WHERE city <> 'west' GROUP BY city ORDER BY s DESC LIMIT 1", "", nil},
 		{"SELECT COUNT(DISTINCT id) FROM people WHERE age > 69", "Warning WIDE_ERROR", []string{"COUNT(DISTINCT people.id)", "if the budget has as much left"}},
 		{"SELECT FLOOR(age / 10) AS decade, COUNT(DISTINCT id) FROM people GROUP BY decade", "Note KEYS_LEFT_OUT",
 			[]string{"CALL dp_set_domain('d.people', 'age', '[…]'), the columns that they are computed from"}},

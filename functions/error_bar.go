@@ -28,7 +28,7 @@ const (
 
 // String is the name in an explained plan.
 func (b ErrorBar) String() string {
-	return [...]string{"", "stderr", "low", "high", "radius", "info", "law"}[b]
+	return [...]string{"", "stderr", "low", "high", "radius", "info", "interval of an expression"}[b]
 }
 
 // DefaultLevel is the level of an interval where none is given.

@@ -191,7 +191,11 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 		return same(err)
 	}
 	if len(s.nodes) > 0 {
-		s.nodes[0].Statement.Ranges = ratio.Of(ctx, n)
+		st := s.nodes[0].Statement
+		st.Ranges = ratio.Of(ctx, n)
+		if at, k, descending, ok := ratio.Top(n); ok && len(s.nodes) == 1 {
+			st.Top = &plan.Top{Release: s.nodes[0].Release, Output: s.nodes[0].Release.Output[s.nodes[0].Columns[at]], K: k, Descending: descending}
+		}
 	}
 	return r.node, transform.NewTree, nil
 }

@@ -83,7 +83,10 @@ func (g *answerGroup) value(r *plan.Release, o plan.Output) any {
 		return nil
 	}
 	if o.ErrorBar == functions.Law {
-		return r.Law(o, est, g.Number)
+		if l, ok := r.Law(o, est, g.Number); ok {
+			return l.Encode()
+		}
+		return nil
 	}
 	return r.Aggregates[o.Aggregate].Value(o, est)
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -84,8 +85,51 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool)
 	if open.cells > 0 {
 		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level", cost))
 	}
+	if t := s.Top; t != nil && answers[t.Release] != nil {
+		list = append(list, topRemarks(t, answers[t.Release])...)
+	}
 	remark.Sort(list)
 	return list
+}
+
+// topRemarks says where LIMIT chooses between groups that the noise does not tell apart: those
+// among the first that may be behind the next one, and others that may be before the last of them.
+// It looks at released numbers and their laws.
+func topRemarks(t *plan.Top, a *answer) []remark.Remark {
+	j, list := &errorbar.Joint{Risk: 1 - plan.WideLevel}, []errorbar.Form(nil)
+	for _, g := range a.shown(t.Release) {
+		if l, ok := t.Release.Law(t.Output, g.Estimates[t.Output.Aggregate], g.Number); ok {
+			list = append(list, j.Of(l))
+		}
+	}
+	slices.SortFunc(list, func(x, y errorbar.Form) int {
+		if t.Descending {
+			x, y = y, x
+		}
+		return cmp.Compare(x.Value, y.Value)
+	})
+	first, others := 0, 0
+	if len(list) <= t.K {
+		return nil
+	}
+	for i, f := range list {
+		of := list[t.K]
+		if i >= t.K {
+			of = list[t.K-1]
+		}
+		switch lo, hi := j.Ends(errorbar.Sum(f, of.Times(-1))); {
+		case lo > 0 || hi < 0:
+		case i < t.K:
+			first++
+		default:
+			others++
+		}
+	}
+	if first == 0 {
+		return nil
+	}
+	return []remark.Remark{remark.New(remark.Ranks, "By %s, %d of the first %d groups and %d of the others may change places: the noise does not tell them apart.",
+		nameOf(&t.Release.Aggregates[t.Output.Aggregate], t.Output.Part), first, t.K, others)}
 }
 
 // keysRemark is about keys that are selected privately, of which so many are answered: their number

@@ -174,6 +174,7 @@ const (
 	TotalsApart   Code = "TOTALS_APART"
 	FromView      Code = "FROM_VIEW"
 	InNoCell      Code = "IN_NO_CELL"
+	Ranks         Code = "RANKS"
 )
 
 // Level is how MySQL ranks a remark.
@@ -217,6 +218,8 @@ var Table = []Entry{
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",
 		"Ask at a lower level, with a larger dp_epsilon, or by another method: EXPLAIN names it."},
+	{Ranks, Note, "", "ORDER BY … LIMIT chooses groups by noisy numbers, and the noise does not tell those about the last one apart.",
+		"Ask for more rows, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the intervals."},
 	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered. SET dp_keys = 'keep' answers those that are left out together, in a row of NULL keys."},
 	{KeysTogether, Note, "", "The keys are not public: those of too few persons are answered together, in the row whose keys are all NULL, with the rows that have no key.",

@@ -59,30 +59,22 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 	return types.JSONDocument{Val: list}
 }
 
-// Law is what an interval of an expression reads of an output's answer in a group, as a text:
-// released numbers and what is public, like the ends of its own interval. The noises of different
-// releases, groups and aggregates are independent, but for those of answers that were made to agree
-// and of one view, which go together in a way that is not told.
-func (r *Release) Law(o Output, e estimator.Estimate, group int) any {
+// Law is what an interval of an expression reads of an output's answer in a group: released numbers
+// and what is public, like the ends of its own interval. The noises of different releases, groups
+// and aggregates are independent. How those of several parts of one estimate go together is not
+// known, nor of answers that were made to agree, or that a view tells.
+func (r *Release) Law(o Output, e estimator.Estimate, group int) (law errorbar.Law, ok bool) {
 	a := &r.Aggregates[o.Aggregate]
 	t := a.ErrorBars[o.Part]
-	if math.IsNaN(e.Values[t.At]) {
-		return nil
+	if e.Status != estimator.OK || t.At < 0 || math.IsNaN(e.Values[t.At]) {
+		return law, false
 	}
-	l := errorbar.Law{Estimate: e.Part(t.At, t.At+1), Unit: t.Value(1), NonNegative: t.Clamp, Apart: r.FromView != nil}
-	l.Estimate.Values, l.Estimate.StdErr = l.Estimate.Values[:1:1], l.Estimate.StdErr[:1:1]
-	l.Block = fmt.Sprintf("%.16x %d %d", r.Asked, group, o.Aggregate)
-	if l.Source = fmt.Sprint(l.Block, o.Part); a.Groups != nil {
-		l.Block = l.Source // each number of the vector has noise of its own
+	law = errorbar.Law{Estimate: e.Part(t.At, t.At+1), Unit: t.Value(1), NonNegative: t.Clamp}
+	law.Estimate.Values, law.Estimate.StdErr = law.Estimate.Values[:1:1], law.Estimate.StdErr[:1:1]
+	if tied := e.Error != nil && e.Error.Tied; !tied && r.FromView == nil && (a.Parts == nil || a.Groups != nil) {
+		law.Source = fmt.Sprintf("%.16x %d %d %d", r.Asked, group, o.Aggregate, o.Part)
 	}
-	if e.Error != nil && e.Error.Tied {
-		l.Block = "agreed"
-	}
-	text, err := l.Encode()
-	if err != nil {
-		return nil
-	}
-	return text
+	return law, true
 }
 
 // of returns one number, NaN for NULL.

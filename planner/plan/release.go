@@ -35,12 +35,22 @@ type Statement struct {
 	Pilot bool
 	// Strict says that an answer which a warning is about ends the statement (dp_warnings).
 	Strict bool
+	// Top is ORDER BY an aggregate with LIMIT; nil: none.
+	Top *Top
 	// Ranges are of columns of the result that are computed from several answers.
 	Ranges []Range
 	// ViewsFirst says that views answer it where they can, stored answers notwithstanding.
 	ViewsFirst bool
 	// NotTaken tells of DP views that could have answered it, for EXPLAIN.
 	NotTaken []NotTaken
+}
+
+// Top says that the first K groups of a release are shown, by an aggregate.
+type Top struct {
+	Release    *Release
+	Output     Output
+	K          int
+	Descending bool
 }
 
 // Charge is the loss that a statement puts on one account.

@@ -60,6 +60,35 @@ func blockOf(ctx *sql.Context, n sql.Node) (b block, top *gmsplan.Project) {
 	}
 }
 
+// Top reads ORDER BY an aggregate … LIMIT k directly over a GROUP BY: at is the aggregate's place
+// in what the GROUP BY computes.
+func Top(n sql.Node) (at, k int, descending, ok bool) {
+	b, by := block{exprs: map[sql.ColumnId]sql.Expression{}}, sql.Expression(nil)
+	for {
+		switch x := n.(type) {
+		case *gmsplan.Limit:
+			f, _ := constant(x.Limit)
+			n, k = x.Child, int(f)
+		case *gmsplan.Sort:
+			n, by, descending = x.Child, x.SortConditions[0].Expr, x.SortConditions[0].Order == sql.Descending
+		case *gmsplan.Project:
+			n = x.Child
+			b.define(x.Projections)
+		case *gmsplan.GroupBy:
+			b.define(x.SelectDeps)
+			if by == nil || k < 1 {
+				return 0, 0, false, false
+			}
+			by = b.of(by)
+			_, ok = by.(sql.Aggregation)
+			at = slices.IndexFunc(x.SelectDeps, func(e sql.Expression) bool { return tree.Unalias(e) == by })
+			return at, k, descending, ok && at >= 0
+		default:
+			return 0, 0, false, false
+		}
+	}
+}
+
 // block is a query block: what its columns stand for, and which rows it aggregates.
 type block struct {
 	exprs map[sql.ColumnId]sql.Expression

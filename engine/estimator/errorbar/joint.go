@@ -12,25 +12,24 @@ import (
 // Law is one released value with what its interval is made of. All of it is released with the
 // answer, so whatever is computed from laws is post-processing.
 type Law struct {
-	Estimate estimator.Estimate // of one value
-	Unit     float64            // what the value is multiplied by when it is shown
-	// Source names the noise: laws of one source have the same noise. Noises of one block go
-	// together in a way that is not known, and those of different blocks are independent.
-	Block, Source string
-	NonNegative   bool // the exact value is not under 0
-	// Apart says that the noises of the block are not even normal together: the interval counts by
-	// itself.
-	Apart bool
+	Estimate    estimator.Estimate // of one value
+	Unit        float64            // what the value is multiplied by when it is shown
+	NonNegative bool               // the exact value is not under 0
+	// Source names the noise: laws of one source have the same noise, and those of others are
+	// independent. "": the noise goes together with others' in a way that is not known.
+	Source string
 }
 
-// Encode is the law as a text.
-func (l Law) Encode() (string, error) {
+// Encode is the law as a text, which DecodeLaw reads.
+func (l Law) Encode() string {
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(l)
-	return base64.StdEncoding.EncodeToString(b.Bytes()), err
+	if err := gob.NewEncoder(&b).Encode(l); err != nil {
+		panic(err) // of a buffer, and a type that is encoded in kept answers
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// DecodeLaw reads a text that Encode has made.
+// DecodeLaw reads a law.
 func DecodeLaw(text string) (l Law, err error) {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err == nil {
@@ -61,9 +60,9 @@ type Joint struct {
 type Form struct {
 	Value            float64 // as shown
 	centre, down, up float64
-	noise            map[string]map[string]float64 // by block and source
-	variance         float64                       // of all noise
-	positive         bool                          // the exact value is not under 0
+	noise            map[string]float64 // by source
+	variance         float64            // of all noise
+	positive         bool               // the exact value is not under 0
 }
 
 // Number is a public number.
@@ -73,7 +72,7 @@ func Number(x float64) Form { return Form{Value: x, centre: x, positive: x >= 0}
 func (j *Joint) Of(l Law) Form {
 	e := l.Estimate
 	f := Form{Value: l.Unit * e.Values[0], positive: l.NonNegative}
-	if x := e.Error; !l.Apart && x != nil && x.IsSum(0) && x.Law == estimator.Gaussian && estimator.Entry(x.Common, 0) == 0 && e.Status == estimator.OK {
+	if x := e.Error; l.Source != "" && x != nil && x.IsSum(0) && x.Law == estimator.Gaussian && estimator.Entry(x.Common, 0) == 0 && e.Status == estimator.OK {
 		c, s, half := e.Values[0], estimator.Entry(e.StdErr, 0), estimator.Entry(x.Step, 0)/2
 		if x.Raw != nil {
 			c = x.Raw[0]
@@ -87,10 +86,7 @@ func (j *Joint) Of(l Law) Form {
 			c, f.down, f.up = c-cut.Added, half+cut.Below(j.Risk), half+cut.Above(j.Risk)
 		}
 		f.centre, f.down, f.up, s = l.Unit*c, l.Unit*f.down, l.Unit*f.up, l.Unit*s
-		f.variance = s * s
-		if s > 0 {
-			f.noise = map[string]map[string]float64{l.Block: {l.Source: s}}
-		}
+		f.noise, f.variance = map[string]float64{l.Source: s}, s*s
 		return f
 	}
 	j.Events++
@@ -118,9 +114,11 @@ func (f Form) Times(k float64) Form {
 	if k < 0 {
 		out.down, out.up = times(-k, f.up), times(-k, f.down)
 	}
-	if f.variance > 0 {
-		out.noise = make(map[string]map[string]float64, len(f.noise))
-		out.gain(f, k)
+	if f.noise != nil {
+		out.noise = make(map[string]float64, len(f.noise))
+		for s, x := range f.noise {
+			out.noise[s] = k * x
+		}
 	}
 	return out
 }
@@ -133,42 +131,20 @@ func times(k, x float64) float64 {
 	return k * x
 }
 
-// gain adds k times the noise of a form to f's.
-func (f *Form) gain(g Form, k float64) {
-	for block, sources := range g.noise {
-		own, ok := f.noise[block]
-		if !ok {
-			own = make(map[string]float64, len(sources))
-			f.noise[block] = own
-		}
-		for s, x := range sources {
-			own[s] += k * x
-		}
-	}
-}
-
 // Sum adds forms up.
 func Sum(forms ...Form) Form {
-	out := Form{positive: true, noise: map[string]map[string]float64{}}
+	out := Form{positive: true, noise: map[string]float64{}}
 	for _, f := range forms {
 		out.Value, out.centre, out.down, out.up = out.Value+f.Value, out.centre+f.centre, out.down+f.down, out.up+f.up
 		out.positive = out.positive && f.positive
-		out.gain(f, 1)
+		for s, x := range f.noise {
+			out.noise[s] += x
+		}
 	}
-	for block := range out.noise {
-		out.variance += out.of(block)
+	for _, x := range out.noise {
+		out.variance += x * x
 	}
 	return out
-}
-
-// of is the variance of a block's noise at most: noises that go together in any way have no larger
-// deviation than the sum of theirs.
-func (f Form) of(block string) float64 {
-	sum := 0.0
-	for _, x := range f.noise[block] {
-		sum += math.Abs(x)
-	}
-	return sum * sum
 }
 
 // Ends is the interval of a form.
@@ -233,22 +209,13 @@ func (j *Joint) Quotient(n, d Form) Form {
 // passes 0.
 func largest(n, d Form, z float64) float64 {
 	rest := d.variance
-	for block := range n.noise {
-		rest -= d.of(block)
+	for s := range n.noise {
+		rest -= d.noise[s] * d.noise[s]
 	}
 	far := func(r float64) bool {
 		v := r * r * max(0, rest)
-		for block, sources := range n.noise {
-			sum := 0.0
-			for s, x := range sources {
-				sum += math.Abs(x - r*d.noise[block][s])
-			}
-			for s, x := range d.noise[block] {
-				if _, both := sources[s]; !both {
-					sum += math.Abs(r * x)
-				}
-			}
-			v += sum * sum
+		for s, x := range n.noise {
+			v += (x - r*d.noise[s]) * (x - r*d.noise[s])
 		}
 		return r*d.centre-n.centre > z*math.Sqrt(v)+n.up+max(times(r, d.down), times(-r, d.up))
 	}
