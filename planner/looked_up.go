@@ -93,6 +93,9 @@ func (l *lookup) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 
 // lookedUp rewrites a correlated subquery in an expression on public rows.
 func (s *statement) lookedUp(q *gmsplan.Subquery) (sql.Expression, error) {
+	if !tree.Has(s.ctx, q.Query, func(n sql.Node) bool { _, is := n.(*gmsplan.GroupBy); return is }) {
+		return nil, rowsInside()
+	}
 	p, ok := q.Query.(*gmsplan.Project)
 	if !ok || len(p.Projections) != 1 {
 		return nil, everyRow()
@@ -200,12 +203,15 @@ func (s *statement) asksAnswer(e sql.Expression) bool {
 
 // hasAnswer reports whether a rewritten subtree has a private answer.
 func hasAnswer(ctx *sql.Context, n sql.Node) bool {
-	found := false
-	tree.Inspect(ctx, n, func(n sql.Node) {
-		_, is := n.(*plan.DPAggregate)
-		found = found || is
-	}, nil)
-	return found
+	return tree.Has(ctx, n, func(n sql.Node) bool { _, is := n.(*plan.DPAggregate); return is })
+}
+
+// rowsInside refuses EXISTS, IN and values of private rows over public ones.
+func rowsInside() error {
+	return rule.Deny(rule.Correlated, refuse.Context,
+		"Rows that have some are SELECT COUNT(DISTINCT t.k) FROM t, those that have none (SELECT COUNT(*) FROM p) - (SELECT COUNT(DISTINCT t.k) FROM t); "+
+			"what each has is an aggregate by equalities with columns of the public tables around it, (SELECT COUNT(*) FROM t WHERE t.k = p.k).",
+		"The subquery would show for every row whether rows of persons belong to it.")
 }
 
 func everyRow() error {

@@ -399,10 +399,15 @@ func (s *statement) subquery(q *gmsplan.Subquery) (sql.Expression, error) {
 		return s.lookedUp(q)
 	}
 	r, err := s.build(q.Query, position{top: true})
-	if err != nil {
+	_, limited := q.Query.(*gmsplan.Limit)
+	switch {
+	case limited && err != nil:
 		return nil, err
-	}
-	if r.rel != nil {
+	case err != nil && rule.Of(err) == rule.RawRows, err == nil && r.rel != nil && !r.rel.ShowsPersons():
+		return nil, rowsInside()
+	case err != nil:
+		return nil, err
+	case r.rel != nil:
 		return nil, s.raw(r.rel, "The subquery")
 	}
 	return q.WithQuery(r.node), nil

@@ -62,6 +62,13 @@ func Contains(ctx *sql.Context, e sql.Expression, is func(sql.Expression) bool) 
 	return found
 }
 
+// Has reports whether is holds of a node of a statement, as Inspect visits them.
+func Has(ctx *sql.Context, n sql.Node, is func(sql.Node) bool) bool {
+	found := false
+	Inspect(ctx, n, func(n sql.Node) { found = found || is(n) }, nil)
+	return found
+}
+
 // HasSubquery reports whether a subquery stands in an expression.
 func HasSubquery(ctx *sql.Context, e sql.Expression) bool {
 	return Contains(ctx, e, func(e sql.Expression) bool { _, is := e.(*plan.Subquery); return is })
