@@ -32,7 +32,14 @@ func (m *measured) add(b *testing.B, about string, ours, theirs, work, base []ti
 	b.ReportMetric(ratio, "ours/duckdb")
 	b.ReportMetric(cpu, "ours/duckdb-cpu")
 	m.ratio, m.cpu = append(m.ratio, ratio), append(m.cpu, cpu)
-	m.rows = append(m.rows, fmt.Sprintf("| %s | %.3g ms | %.3g ms | %.2f | %.2f |\n", about, o.Seconds()*1000, t.Seconds()*1000, ratio, cpu))
+	m.rows = append(m.rows, fmt.Sprintf("| %s | %s | %s | %.2f | %.2f |\n", about, millis(o), millis(t), ratio, cpu))
+}
+
+func millis(d time.Duration) string {
+	if d >= 100*time.Millisecond {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.3g ms", d.Seconds()*1000)
 }
 
 // write puts the table between its marks in the file of -bench.docs, if that was asked for.
