@@ -29,6 +29,10 @@ type Error struct {
 	// Common is 1 for a value that has too little of its own for an interval: value and interval
 	// are what others' values and its own say together, as far as it is one of them.
 	Common []float64
+	// Rows is what Noise has of the noise of one number of rows that several values are made of, with
+	// its sign: the rest of Noise is the value's own, and independent. nil: how the noises of the
+	// values go together is not told.
+	Rows []float64
 	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied
 	// says that the noises of the values' numerators are not independent: both for the ℓ2 radius.
 	Shift   float64
@@ -118,7 +122,7 @@ func (e Estimate) Part(from, to int) Estimate {
 		return out
 	}
 	x := *e.Error
-	x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common = cut(x.Noise), cut(x.Step), cut(x.Under), cut(x.Centre), cut(x.Raw), cut(x.Common)
+	x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common, x.Rows = cut(x.Noise), cut(x.Step), cut(x.Under), cut(x.Centre), cut(x.Raw), cut(x.Common), cut(x.Rows)
 	if len(x.Ranks) == n {
 		x.Ranks = x.Ranks[from:to:to]
 	}
@@ -176,7 +180,7 @@ func (e Estimate) Each() Estimate {
 
 // alike reports whether an error says the same of each of n values.
 func (x *Error) alike(n int) bool {
-	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common} {
+	for _, s := range [][]float64{x.Noise, x.Step, x.Under, x.Centre, x.Raw, x.Common, x.Rows} {
 		if len(s) == n {
 			return false
 		}
@@ -202,6 +206,7 @@ func (e Estimate) Times(f float64) Estimate {
 	scale(x.Step)
 	scale(x.Centre)
 	scale(x.Raw)
+	scale(x.Rows)
 	x.Shift *= f
 	if x.Cut != nil {
 		x.Cut = slices.Clone(x.Cut)

@@ -61,8 +61,8 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 
 // Law is what an interval of an expression reads of an output's answer in a group: released numbers
 // and what is public, like the ends of its own interval. The noises of different releases, groups
-// and aggregates are independent. How those of several parts of one estimate go together is not
-// known, nor of answers that were made to agree, or that a view tells.
+// and aggregates are independent; those of several parts of one estimate go together as Error.Rows
+// tells. Without that it is not known, nor of answers that were made to agree, or that a view tells.
 func (r *Release) Law(o Output, e estimator.Estimate, group int) (law errorbar.Law, ok bool) {
 	a := &r.Aggregates[o.Aggregate]
 	t := a.ErrorBars[o.Part]
@@ -71,8 +71,9 @@ func (r *Release) Law(o Output, e estimator.Estimate, group int) (law errorbar.L
 	}
 	law = errorbar.Law{Estimate: e.Part(t.At, t.At+1), Unit: t.Value(1), NonNegative: t.Clamp}
 	law.Estimate.Values, law.Estimate.StdErr = law.Estimate.Values[:1:1], law.Estimate.StdErr[:1:1]
-	if tied := e.Error != nil && e.Error.Tied; !tied && r.FromView == nil && (a.Parts == nil || a.Groups != nil) {
-		law.Source = fmt.Sprintf("%.16x %d %d %d", r.Asked, group, o.Aggregate, o.Part)
+	if tied := e.Error != nil && e.Error.Tied; !tied && r.FromView == nil && (a.Parts == nil || a.Groups != nil || e.Error != nil && e.Error.Rows != nil) {
+		law.Rows = fmt.Sprintf("%.16x %d %d", r.Asked, group, o.Aggregate)
+		law.Source = fmt.Sprint(law.Rows, " ", o.Part)
 	}
 	return law, true
 }

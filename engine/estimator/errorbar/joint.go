@@ -18,6 +18,7 @@ type Law struct {
 	// Source names the noise: laws of one source have the same noise, and those of others are
 	// independent. "": the noise goes together with others' in a way that is not known.
 	Source string
+	Rows   string // the source of Error.Rows, where that is told
 }
 
 // Encode is the law as a text, which DecodeLaw reads.
@@ -86,7 +87,11 @@ func (j *Joint) Of(l Law) Form {
 			c, f.down, f.up = c-cut.Added, half+cut.Below(j.Risk), half+cut.Above(j.Risk)
 		}
 		f.centre, f.down, f.up, s = l.Unit*c, l.Unit*f.down, l.Unit*f.up, l.Unit*s
-		f.noise, f.variance = map[string]float64{l.Source: s}, s*s
+		rows := l.Unit * estimator.Entry(x.Rows, 0)
+		f.noise, f.variance = map[string]float64{l.Source: math.Sqrt(max(0, s*s-rows*rows))}, s*s
+		if rows != 0 {
+			f.noise[l.Rows] = rows
+		}
 		return f
 	}
 	j.Events++

@@ -50,6 +50,11 @@ func TestJointIntervalsCover(t *testing.T) {
 		{"laplace over normal", a / b, 1, false, func(j *Joint, x, _, _, lap float64) Form {
 			return j.Quotient(j.Of(drawn(a, 20*lap, 20, estimator.Laplace, "1")), j.Of(drawn(b, 3*x, 3, 0, "2")))
 		}},
+		{"a sum about a centre over its number of rows", a / b, 0.96, false, func(j *Joint, x, y, _, _ float64) Form {
+			n, sum := drawn(b, 8*y, 8, 0, "n"), drawn(a, 7*8*y+30*x, math.Hypot(7*8, 30), 0, "s")
+			n.Rows, sum.Rows, n.Estimate.Error.Rows, sum.Estimate.Error.Rows = "m", "m", []float64{8}, []float64{7 * 8}
+			return j.Quotient(j.Of(sum), j.Of(n))
+		}},
 		{"product", a * b, 1, false, func(j *Joint, x, y, _, _ float64) Form {
 			return j.Product(j.Of(drawn(a, 20*x, 20, 0, "1")), j.Of(drawn(b, 3*y, 3, 0, "2")))
 		}},

@@ -222,7 +222,7 @@ func (e together) Release(n noise.Noiser, in estimator.Input) estimator.Estimate
 	size := len(e.asked)
 	each := func() []float64 { return make([]float64, size) }
 	out := estimator.Estimate{Values: each(), StdErr: each(), Error: &estimator.Error{
-		Form: estimator.Quotient, Noise: each(), Step: each(), Under: each(), Centre: each(), Raw: each(), Cut: make([]estimator.Cut, size), Persons: persons,
+		Form: estimator.Quotient, Noise: each(), Step: each(), Under: each(), Centre: each(), Raw: each(), Rows: each(), Cut: make([]estimator.Cut, size), Persons: persons,
 	}}
 	known := false
 	for i, a := range e.asked {
@@ -232,6 +232,7 @@ func (e together) Release(n noise.Noiser, in estimator.Input) estimator.Estimate
 			x := rows.Error
 			out.Values[i], out.StdErr[i] = rows.Values[0], rows.StdErr[0]
 			out.Error.Raw[i], out.Error.Noise[i], out.Error.Step[i], out.Error.Cut[i] = x.Raw[0], x.Noise[0], x.Step[0], x.Cut[0]
+			out.Error.Rows[i] = x.Noise[0]
 		case ok:
 			ok = sums[a.Argument].answer(out, i, a, rows, e.sums[a.Argument].centred.Value)
 		}
@@ -256,7 +257,7 @@ func (d difference) answer(out estimator.Estimate, i int, a Asked, rows estimato
 		return false
 	}
 	if !a.Mean {
-		x.Noise[i] = math.Hypot(c*sigma, hidden)
+		x.Noise[i], x.Rows[i] = math.Hypot(c*sigma, hidden), c*sigma
 		x.Step[i] = value(1)
 		x.Cut[i] = clipping.Sum(cut, signed(rows.Error.Cut[0], c))
 		if c == 0 {
