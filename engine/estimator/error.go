@@ -29,9 +29,9 @@ type Error struct {
 	// Common is 1 for a value that has too little of its own for an interval: value and interval
 	// are what others' values and its own say together, as far as it is one of them.
 	Common []float64
-	// Rows is what Noise has of the noise of one number of rows that several values are made of, with
-	// its sign: the rest of Noise is the value's own, and independent. nil: how the noises of the
-	// values go together is not told.
+	// Rows is what Noise has of the noise of one number of rows that several values are made of,
+	// with its sign: the rest of Noise is the value's own, and independent. nil: how the noises of
+	// the values go together is not told.
 	Rows []float64
 	// Shift is the norm of what the noise of n̂ moves all values by together, at its size, and Tied
 	// says that the noises of the values' numerators are not independent: both for the ℓ2 radius.

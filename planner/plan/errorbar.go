@@ -62,7 +62,8 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 // Law is what an interval of an expression reads of an output's answer in a group: released numbers
 // and what is public, like the ends of its own interval. The noises of different releases, groups
 // and aggregates are independent; those of several parts of one estimate go together as Error.Rows
-// tells. Without that it is not known, nor of answers that were made to agree, or that a view tells.
+// tells. Without that it is not known, nor of answers that were made to agree, or that a view
+// tells.
 func (r *Release) Law(o Output, e estimator.Estimate, group int) (law errorbar.Law, ok bool) {
 	a := &r.Aggregates[o.Aggregate]
 	t := a.ErrorBars[o.Part]
