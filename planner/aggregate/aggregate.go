@@ -72,6 +72,7 @@ type Aggregate struct {
 	GroupVector bool         // it answers its parts in all groups at once, see groupVector
 	Sums        []*Aggregate // of parts that share sums, one for each argument, see Together
 	answers     []mean.Asked // how its parts follow from these
+	mean, count int          // of a sum among parts in all groups: see groups.Aggregate
 	View        bool         // with GroupVector: as the cells of a view
 	Series      bool         // with View: as the days of running totals
 	Synthetic   bool         // its vectors are rows of codes, and it answers rows like them

@@ -25,6 +25,9 @@ func (a *Aggregate) Encode(e *encode.Encoding) {
 		e.Put(o.Grid, o.Value.Type, o.Value.Nullable)
 	}
 	e.Put(a.Value.Type, a.Value.Nullable, len(a.Parts))
+	if a.mean > 0 {
+		e.Put("of", a.mean, a.count)
+	}
 	if a.Sums != nil {
 		e.Put("sums", len(a.Sums), fmt.Sprint(a.answers))
 		for _, m := range a.Sums {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/mean"
 	"scrim/functions"
 	"scrim/internal/params"
@@ -79,6 +80,23 @@ func (s *Binder) Together(r *rel.Relation, list []*Aggregate, first *Aggregate) 
 	}
 	t.Text = strings.Join(texts, ", ")
 	return t
+}
+
+// SumsFromMeans notes of each sum among aggregates that are answered in all groups at once whether
+// a mean of its argument and the number of its rows are among them: these answer it.
+func (s *Binder) SumsFromMeans(list []*Aggregate) {
+	for _, a := range list {
+		if a.Measure() != groups.Sum {
+			continue
+		}
+		a.mean = 1 + slices.IndexFunc(list, func(b *Aggregate) bool {
+			return b.Measure() == groups.RowMean && tree.Same(s.ctx, a.Arg, b.Arg) && len(a.Call.Options.Given)+len(b.Call.Options.Given) == 0
+		})
+		a.count = 1 + slices.IndexFunc(list, func(b *Aggregate) bool { return b.Measure() == groups.Rows && s.sameRows(a, b) })
+		if a.mean == 0 || a.count == 0 {
+			a.mean, a.count = 0, 0
+		}
+	}
 }
 
 // TogetherBy builds the mechanism of an aggregate whose parts share sums, under the facts p.

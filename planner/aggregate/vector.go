@@ -424,11 +424,24 @@ func GroupVectorOf(members []*Aggregate) *Aggregate {
 // Measure is what the estimator of all groups tells of an aggregate.
 func (a *Aggregate) Measure() groups.Measure { return a.Call.Function.InGroups(a.Call) }
 
+// GroupKinds are a person's columns of a part for one group: none of a sum that others answer.
+func (a *Aggregate) GroupKinds() []estimator.Kind {
+	if a.mean > 0 {
+		return nil
+	}
+	return a.Measure().Kinds()
+}
+
+// InGroups is what the estimator of all groups knows of a part.
+func (a *Aggregate) InGroups() groups.Aggregate {
+	return groups.Aggregate{Measure: a.Measure(), Grid: a.Grid.Grid, Lower: a.Grid.Lower, Upper: a.Grid.Upper, Mean: a.mean, Count: a.count}
+}
+
 // Width is the number of a person's columns for one group.
 func (a *Aggregate) Width() int {
 	n := 0
 	for _, m := range a.Parts {
-		n += len(m.Measure().Kinds())
+		n += len(m.GroupKinds())
 	}
 	return n
 }

@@ -127,6 +127,7 @@ func (s *Builder) GroupVector(d *Aggregation, outputs []plan.Output) error {
 	if len(members) == 0 {
 		return nil
 	}
+	s.Aggs.SumsFromMeans(members)
 	t := aggregate.GroupVectorOf(members)
 	if d.Choice = s.choose(d, t); !d.Choice.Together {
 		return nil
@@ -148,7 +149,7 @@ func (s *Builder) oneGroup(d *Aggregation) bool {
 func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) groups.Params {
 	p := groups.Params{Rho: rho, Relation: d.Neighbours(), Groups: n}
 	for _, m := range t.Parts {
-		p.Aggregates = append(p.Aggregates, groups.Aggregate{Measure: m.Measure(), Grid: m.Grid.Grid, Lower: m.Grid.Lower, Upper: m.Grid.Upper})
+		p.Aggregates = append(p.Aggregates, m.InGroups())
 	}
 	if d.OneGroup || d.Relation.Unique {
 		p.MaxGroups = 1
@@ -234,7 +235,7 @@ func (s *Builder) groupScan(d *Aggregation, t *aggregate.Aggregate, in *flat, ke
 	}
 	var numbers []summand
 	for _, m := range t.Parts {
-		for _, k := range m.Measure().Kinds() {
+		for _, k := range m.GroupKinds() {
 			numbers = append(numbers, summand{m, k})
 		}
 	}

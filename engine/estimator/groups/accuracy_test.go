@@ -74,17 +74,18 @@ func shop(r *rand.Rand, persons, groups int, parts []Aggregate) (db []map[int]in
 			at := 0
 			width := Params{Aggregates: parts}.Width()
 			for _, a := range parts {
-				switch a.Measure {
-				case Persons:
+				switch {
+				case a.Mean > 0:
+				case a.Measure == Persons:
 					p[g*width+at] = 1
-				case Rows:
+				case a.Measure == Rows:
 					p[g*width+at] = m
-				case Sum:
+				case a.Measure == Sum:
 					p[g*width+at] = t
 				default:
 					p[g*width+at], p[g*width+at+1] = t, m
 				}
-				at += a.Measure.Columns()
+				at += (Params{Aggregates: []Aggregate{a}}).Width()
 			}
 		}
 		db = append(db, p)

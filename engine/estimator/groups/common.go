@@ -2,6 +2,7 @@ package groups
 
 import (
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
@@ -192,6 +193,7 @@ func restOf(p Params, rho float64) *release {
 		var out []Aggregate
 		for _, a := range p.Aggregates {
 			if keep(a.Measure) {
+				a.Mean, a.Count = 0, 0
 				out = append(out, a)
 			}
 		}
@@ -256,10 +258,17 @@ func (r release) few(n noise.Noiser, in *estimator.Block, count float64, needed 
 // rest returns the entries of the rest's columns in their own layout: a map of one person at a
 // time.
 func (l layout) rest(b *estimator.Block, r release) *estimator.Block {
-	var columns []int
+	firsts := make([]int, l.values) // by place among the aggregates
 	for _, p := range l.parts {
+		firsts[p.at] = p.first
+	}
+	for _, p := range l.sums {
+		firsts[p.at] = firsts[p.Mean-1] // a mean's first column is the sum
+	}
+	var columns []int
+	for _, p := range slices.SortedFunc(slices.Values(slices.Concat(l.parts, l.sums)), func(a, b part) int { return a.at - b.at }) {
 		if !r.leftOut(p.Measure) {
-			columns = append(columns, p.first)
+			columns = append(columns, firsts[p.at])
 		}
 	}
 	own := r.layout

@@ -8,6 +8,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/block"
+	"scrim/engine/estimator/internal/clipping"
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
@@ -67,6 +68,10 @@ type release struct {
 // a person is in.
 //
 // With Persons alone and MaxGroups = 1 the radius is 1, and the sum has all of the loss.
+//
+// A sum with a mean over the same rows and their number beside it has no columns: it is c·N + D, of
+// the number N and the differences D from the centre, and the mean is c + D/N (fromMean). That is
+// post-processing; the vector is one of fewer columns.
 //
 // What the radius is expected to take from a count or a sum is added, and the error says what it
 // may be (radius.go); they may be negative. A mean leans on those of all groups (common.go), and is
@@ -170,7 +175,7 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 	case !ok && r.counting:
 		return r.few(n, in, count, needed)
 	case !ok:
-		return scalar.TooFew(r.p.Groups*len(r.layout.parts), seen(r.histogram()))
+		return scalar.TooFew(r.p.Groups*r.layout.values, seen(r.histogram()))
 	case r.planned:
 		return r.without(r.answers(r.plan(n, v, radius, limit), centres), unseen, needed)
 	}
@@ -180,9 +185,12 @@ func (r release) of(n noise.Noiser, in *estimator.Block, count float64) estimato
 // without takes away the answers of the parts that are unseen: they would be noise by a public
 // limit.
 func (r release) without(e estimator.Estimate, unseen []bool, needed int64) estimator.Estimate {
-	for j := range e.Values {
-		if unseen[j%len(unseen)] {
-			e.Values[j], e.StdErr[j], e.Needed = math.NaN(), math.NaN(), needed
+	for k, p := range r.layout.parts {
+		for j := range e.Values {
+			a := j % r.layout.values
+			if unseen[k] && (a == p.at || r.p.Aggregates[a].Mean == p.at+1) {
+				e.Values[j], e.StdErr[j], e.Needed = math.NaN(), math.NaN(), needed
+			}
 		}
 	}
 	return e
@@ -394,6 +402,9 @@ type Aggregate struct {
 	Measure      Measure
 	Grid         estimator.Grid // of x
 	Lower, Upper *int64         // declared bounds of a row's x, in steps; both or neither
+	// Mean and Count are set of a Sum that a mean over the same rows and their number answer: one
+	// more than their places among the aggregates. It has no columns of its own.
+	Mean, Count int
 }
 
 // Params are the public facts of a release. Its input is a sparse block of Groups·Width entries,
@@ -419,7 +430,9 @@ type Params struct {
 func (p Params) Width() int {
 	w := 0
 	for _, a := range p.Aggregates {
-		w += a.Measure.Columns()
+		if a.Mean == 0 {
+			w += a.Measure.Columns()
+		}
 	}
 	return w
 }
@@ -465,8 +478,15 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 		if p.Measure.mean() {
 			r.means(&e, s, k, centres[k])
 		} else {
-			r.totals(&e, s, k)
+			r.totals(&e, s, p, func(g int) (x, sigma float64) {
+				at := g*r.layout.width + p.first
+				return p.unit(s.sums[at]), p.unit(s.sigma[at])
+			})
 		}
+	}
+	for _, p := range r.layout.sums {
+		r.totals(&e, s, p, r.fromMean(s, p, centres))
+		r.agree(&e, p)
 	}
 	for j, v := range e.Values {
 		if e.StdErr[j] = min(e.StdErr[j], math.MaxFloat64); v == v {
@@ -479,23 +499,72 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	return e
 }
 
-// totals sets the answers of a part that is a count or a sum.
-func (r release) totals(e *estimator.Estimate, s released, k int) {
-	p := r.layout.parts[k]
-	all := s.all(r.layout.width, p, p.first)
-	values, sigma := make([]float64, r.p.Groups), make([]float64, r.p.Groups)
-	scale := func(x float64) float64 { return x }
+// unit is a number of steps of a sum, or a count, as a value.
+func (p part) unit(x float64) float64 {
 	if p.Measure == Sum {
-		scale = func(x float64) float64 { return scalar.Scale(p.Grid, x) }
+		return scalar.Scale(p.Grid, x)
 	}
+	return x
+}
+
+// partAt returns the part of the aggregate at a place.
+func (r release) partAt(at int) int {
+	return slices.IndexFunc(r.layout.parts, func(p part) bool { return p.at == at })
+}
+
+// countedBy returns the number of rows that a mean is divided by in the place of its own rows,
+// where a sum is answered by both: all three agree then.
+func (r release) countedBy(mean part) (part, bool) {
+	for _, p := range r.layout.sums {
+		if p.Mean == mean.at+1 {
+			return r.layout.parts[r.partAt(p.Count-1)], true
+		}
+	}
+	return part{}, false
+}
+
+// fromMean gives the sums of a part without columns: c·N + D of the mean's differences D from its
+// centre c and the number of rows N, whose noises are independent. They have the same clip, so
+// that it takes the same share of both.
+func (r release) fromMean(s released, p part, centres []centring) func(g int) (x, sigma float64) {
+	k := r.partAt(p.Mean - 1)
+	mean, rows := r.layout.parts[k], r.layout.parts[r.partAt(p.Count-1)]
+	c := mean.means.Value(float64(centres[k].centre))
+	return func(g int) (x, sigma float64) {
+		d, n := g*r.layout.width+mean.first, g*r.layout.width+rows.first
+		return c*s.sums[n] + mean.means.Value(s.sums[d]), math.Hypot(c*s.sigma[n], mean.means.Value(s.sigma[d]))
+	}
+}
+
+// agree makes the sums of a part the product of mean and number, where the mean is the group's own:
+// what is added for the clip is then the same share of both, and what it may take is what it may
+// take from both.
+func (r release) agree(e *estimator.Estimate, p part) {
+	for at := 0; at < len(e.Values); at += r.layout.values {
+		mean, to := at+p.Mean-1, at+p.at
+		if v := e.Values[mean] * e.Values[at+p.Count-1]; v == v && e.Error.Common[mean] == 0 {
+			cut := clipping.Sum(clipping.Signed(e.Error.Cut[at+p.Count-1], e.Values[mean]), e.Error.Cut[mean].Times(max(0, e.Values[at+p.Count-1])))
+			cut.Added = v - e.Values[to] + e.Error.Cut[to].Added
+			e.Error.Cut[to] = cut
+			e.Values[to], e.Error.Raw[to] = v, v
+		}
+	}
+}
+
+// totals sets the answers of a part that is a count or a sum; of gives those of a group, as they
+// are released.
+func (r release) totals(e *estimator.Estimate, s released, p part, of func(g int) (x, sigma float64)) {
+	values, sigma, all := make([]float64, r.p.Groups), make([]float64, r.p.Groups), 0.0
 	for g := range values {
-		at := g*r.layout.width + p.first
-		values[g], sigma[g] = scale(s.sums[at]), scale(s.sigma[at])
+		values[g], sigma[g] = of(g)
+		if all += values[g]; p.Measure == Sum && p.total.lo < 0 {
+			all += math.Abs(values[g]) - values[g]
+		}
 	}
 	for g, size := range nearer(values, sigma) {
-		to := g*len(r.layout.parts) + k
+		to := g*r.layout.values + p.at
 		v, d := values[g], sigma[g]
-		cut := s.lost(p, size, d, scale(all))
+		cut := s.lost(p, size, d, max(0, all))
 		e.Values[to], e.StdErr[to], e.Error.Cut[to] = v+cut.Added, d, cut
 		if e.Error.Noise != nil {
 			e.Error.Noise[to], e.Error.Raw[to] = d, e.Values[to]
@@ -519,7 +588,7 @@ func (s released) all(width int, p part, column int) float64 {
 // blank is an answer of all groups yet to be filled in. Where there are no means, the standard
 // errors are all that is to be told.
 func (r release) blank() estimator.Estimate {
-	n := r.p.Groups * len(r.layout.parts)
+	n := r.p.Groups * r.layout.values
 	e := estimator.Estimate{Values: make([]float64, n), StdErr: make([]float64, n), Error: &estimator.Error{Form: estimator.Quotient}}
 	if slices.ContainsFunc(r.layout.parts, func(p part) bool { return p.Measure.mean() }) {
 		for _, x := range []*[]float64{&e.Error.Noise, &e.Error.Under, &e.Error.Centre, &e.Error.Raw, &e.Error.Common} {

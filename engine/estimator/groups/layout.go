@@ -11,6 +11,8 @@ import (
 // layout says what the columns of a group are.
 type layout struct {
 	parts   []part
+	sums    []part // without columns
+	values  int    // of a group
 	width   int
 	dim     int
 	maxRows int64 // of a person in one group
@@ -19,7 +21,8 @@ type layout struct {
 // part is one aggregate in the layout.
 type part struct {
 	Aggregate
-	first int          // its first column
+	first int          // its first column, of a sum without columns that of its mean
+	at    int          // its place among the aggregates
 	means scalar.Means // of a mean's argument
 	total span         // of a sum: the public range of a person's total in one group
 }
@@ -38,8 +41,9 @@ func newLayout(p Params) layout {
 		l.maxRows = min(p.MaxRows, l.maxRows)
 	}
 	at := 0
-	for _, a := range p.Aggregates {
-		part := part{Aggregate: a, first: at}
+	l.values = len(p.Aggregates)
+	for i, a := range p.Aggregates {
+		part := part{Aggregate: a, first: at, at: i}
 		q := p.scalar(a, p.Rho)
 		switch {
 		case a.Measure.mean():
@@ -47,6 +51,10 @@ func newLayout(p Params) layout {
 		case a.Measure == Sum:
 			lo, hi := scalar.Range(q)
 			part.total = span{scalar.Times(min(lo, 0), l.maxRows), scalar.Times(max(hi, 0), l.maxRows)}
+		}
+		if a.Mean > 0 {
+			l.sums = append(l.sums, part)
+			continue
 		}
 		l.parts = append(l.parts, part)
 		at += a.Measure.Columns()

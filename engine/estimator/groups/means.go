@@ -37,7 +37,11 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 	sums := make([]groupSum, r.p.Groups)
 	for g := range sums {
 		at := g*width + p.first
-		sums[g] = groupSum{s.sums[at], s.sums[at+1], s.sigma[at], s.sigma[at+1]}
+		rows := at + 1
+		if n, ok := r.countedBy(p); ok {
+			rows = g*width + n.first
+		}
+		sums[g] = groupSum{s.sums[at], s.sums[rows], s.sigma[at], s.sigma[rows]}
 	}
 	law, all := commonOf(sums, c.kappa), s.all(width, p, p.first+1)
 	told := r.toldBeside(s, p, c, all)
@@ -46,8 +50,8 @@ func (r release) means(e *estimator.Estimate, s released, k int, c centring) {
 		if !m.known {
 			e.NeededRows = max(e.NeededRows, int64(math.Ceil(enoughRows(sum.sigmaRows))))
 		}
-		p.tell(e, g*len(r.layout.parts)+k, m, c)
-		e.Error.Cut[g*len(r.layout.parts)+k] = s.lostOfMean(p.means.Value(c.weight), sum.rows, all)
+		p.tell(e, g*r.layout.values+p.at, m, c)
+		e.Error.Cut[g*r.layout.values+p.at] = s.lostOfMean(p.means.Value(c.weight), sum.rows, all)
 	}
 }
 

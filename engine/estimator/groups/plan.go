@@ -277,7 +277,7 @@ func Expected(p Params, perPerson, maxGroups int) (Expectation, error) {
 		return Expectation{}, err
 	}
 	r := e.(release)
-	a, l, most := float64(len(p.Aggregates)), float64(max(perPerson, 1)), float64(max(maxGroups, 1))
+	a, l, most := float64(len(r.layout.parts)), float64(max(perPerson, 1)), float64(max(maxGroups, 1))
 	exchange := 1.0
 	if p.Relation == estimator.ReplaceOne {
 		exchange = 2

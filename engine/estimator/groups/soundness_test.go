@@ -49,6 +49,8 @@ func variants() []variant {
 		{name: "count, sum and mean", p: of(Aggregate{Measure: Rows}, Aggregate{Measure: Sum, Grid: positive}, Aggregate{Measure: RowMean, Grid: positive})},
 		{name: "persons in many groups", p: many(Aggregate{Measure: Persons}), ones: true},
 		{name: "sums of many groups", p: many(Aggregate{Measure: Sum, Grid: open})},
+		{name: "mean and number with their sum", p: of(Aggregate{Measure: RowMean, Grid: open}, Aggregate{Measure: Rows},
+			Aggregate{Measure: Sum, Grid: open, Mean: 1, Count: 2})},
 		{name: "two means", p: of(Aggregate{Measure: RowMean, Grid: open, Lower: &lo, Upper: &hi}, Aggregate{Measure: PersonMean, Grid: open})},
 	}
 }
@@ -106,7 +108,7 @@ func (v variant) opposite(p map[int]int64) map[int]int64 {
 					out[at+1] = m
 				}
 			}
-			at += a.Measure.Columns()
+			at += (Params{Aggregates: []Aggregate{a}}).Width()
 		}
 	}
 	return out

@@ -259,7 +259,7 @@ func (d difference) answer(out estimator.Estimate, i int, a Asked, rows estimato
 	if !a.Mean {
 		x.Noise[i], x.Rows[i] = math.Hypot(c*sigma, hidden), c*sigma
 		x.Step[i] = value(1)
-		x.Cut[i] = clipping.Sum(cut, signed(rows.Error.Cut[0], c))
+		x.Cut[i] = clipping.Sum(cut, clipping.Signed(rows.Error.Cut[0], c))
 		if c == 0 {
 			x.Cut[i].Radius, x.Cut[i].Seen = value(float64(max(d.choice.Low, d.choice.High))), value(d.choice.Seen)
 		}
@@ -268,17 +268,9 @@ func (d difference) answer(out estimator.Estimate, i int, a Asked, rows estimato
 	}
 	v := sum / m
 	x.Noise[i], x.Under[i], x.Centre[i], x.Step[i] = hidden/m, sigma/m, c, value(1)/m
-	x.Cut[i] = clipping.Sum(cut.Times(1/m), signed(rows.Error.Cut[0], -v/m))
+	x.Cut[i] = clipping.Sum(cut.Times(1/m), clipping.Signed(rows.Error.Cut[0], -v/m))
 	x.Raw[i], out.Values[i], out.StdErr[i] = c+v, c+v, math.Hypot(hidden, v*sigma)/m
 	return true
-}
-
-// signed is a cut times a number of either sign.
-func signed(c estimator.Cut, f float64) estimator.Cut {
-	if f < 0 {
-		c.Up, c.Down, c.Added = c.Down, c.Up, -c.Added
-	}
-	return c.Times(math.Abs(f))
 }
 
 // Columns implements estimator.Estimator.

@@ -465,3 +465,11 @@ func Sum(a, b estimator.Cut) estimator.Cut {
 	}
 	return estimator.Cut{Added: a.Added + b.Added, Up: both(a.Up, b.Up), Down: both(a.Down, b.Down)}
 }
+
+// Signed is what a clip takes from a value times a number of either sign.
+func Signed(c estimator.Cut, f float64) estimator.Cut {
+	if f < 0 {
+		c.Up, c.Down, c.Added = c.Down, c.Up, -c.Added
+	}
+	return c.Times(math.Abs(f))
+}
