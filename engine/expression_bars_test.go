@@ -68,6 +68,9 @@ func TestIntervalsOfExpressions(t *testing.T) {
 	if row := ann.query("SELECT COUNT(*) / SUM(age) AS r, DP_LOW(r), DP_HIGH(r) FROM d.sales WHERE region = 'west'")[0]; row[2] != "NULL" {
 		t.Errorf("over a number that may be 0: %v", row)
 	}
+	if row := ann.query("SELECT SQRT(-SUM(age)) AS r, DP_LOW(r), DP_HIGH(r), LN(-COUNT(*)) AS l, DP_HIGH(l) FROM d.sales")[0]; strings.Join(row, " ") != "NULL NULL NULL NULL NULL" {
+		t.Errorf("of no number: %v", row)
+	}
 	ann.refusedFor(map[string]string{
 		"SELECT MOD(SUM(age), 7) AS r, DP_LOW(r) FROM d.sales":                               "DP_LOW does not follow",
 		"SELECT DP_HIGH(IF(SUM(age) > 3, 1, COUNT(*))) FROM d.sales":                         "DP_HIGH does not follow",

@@ -50,11 +50,11 @@ var Rising = map[string]func(x, digits float64) float64{
 	"floor":    func(x, _ float64) float64 { return math.Floor(x) },
 	"ceil":     func(x, _ float64) float64 { return math.Ceil(x) },
 	"ceiling":  func(x, _ float64) float64 { return math.Ceil(x) },
-	"sqrt":     func(x, _ float64) float64 { return math.Sqrt(max(0, x)) },
+	"sqrt":     func(x, _ float64) float64 { return math.Sqrt(x) },
 	"exp":      func(x, _ float64) float64 { return math.Exp(x) },
-	"ln":       func(x, _ float64) float64 { return math.Log(max(0, x)) },
-	"log10":    func(x, _ float64) float64 { return math.Log10(max(0, x)) },
-	"log2":     func(x, _ float64) float64 { return math.Log2(max(0, x)) },
+	"ln":       func(x, _ float64) float64 { return math.Log(x) },
+	"log10":    func(x, _ float64) float64 { return math.Log10(x) },
+	"log2":     func(x, _ float64) float64 { return math.Log2(x) },
 }
 
 // intervalScalar is the function that the grammar writes: it is in no list.
