@@ -64,7 +64,8 @@ type together struct {
 //
 // Where n̂, or M̂ with one row a person, says that persons may be too few for a centre, c is 0.
 // Where no number stands out from the noise, SUM and AVG are NaN; AVG is where M̂ is under three
-// times its noise, and all are where the number of rows has no answer.
+// times its noise, or where D about 0 does not stand out, of few persons; and all are where the
+// number of rows has no answer.
 //
 // The error of SUM is that of c·M̂ + D̂, whose noises are independent; that of AVG is of a quotient
 // about c. What both clips take is allowed for in both.
@@ -132,6 +133,7 @@ type difference struct {
 	added       float64 // to the sum, for what the clip takes
 	choice      clipping.Choice
 	persons     float64 // released number
+	few         bool    // they are too few for a centre, which is 0
 }
 
 // hidden is the noise of the sum of numbers of an interval.
@@ -149,7 +151,8 @@ func (e centredSum) release(n noise.Noiser, in estimator.Input, persons float64)
 	} else {
 		d.persons = e.n.Release(n, e.n.Of(in))
 	}
-	if centred = centred && d.persons-e.off >= safely*float64(e.centred.MinPersons()); centred {
+	few := d.persons-e.off < safely*float64(e.centred.MinPersons())
+	if centred = centred && !few; centred {
 		c, _ = e.centred.Search(n, in.Memory, in.Columns[0], in.Columns[1])
 	}
 	switch {
@@ -166,6 +169,9 @@ func (e centredSum) release(n noise.Noiser, in estimator.Input, persons float64)
 	}, e.centred.Value(1)); !ok {
 		return d, false
 	}
+	if !centred && d.choice.TooWild() { // as of a sum by itself
+		return d, false
+	}
 	if k := e.p.MaxRows; k > 0 {
 		d.choice = d.choice.Within(scalar.Times(c-e.centred.Lo, k), scalar.Times(e.centred.Hi-c, k))
 	}
@@ -176,7 +182,7 @@ func (e centredSum) release(n noise.Noiser, in estimator.Input, persons float64)
 			sum.Add(clip.of(e.number(m, in.Columns[1][i], c)))
 		}
 	}
-	d.noise, d.centre = e.hidden(clip), float64(c)
+	d.noise, d.centre, d.few = e.hidden(clip), float64(c), few
 	d.sum = d.noise.Of(n, sum)
 	if d.added = clipping.Added(d.choice.Cut, d.noise.Sigma()); !centred || d.choice.Long {
 		d.added = clipping.AddedToSum(d.choice.Cut, d.sum)
@@ -253,7 +259,7 @@ func (d difference) answer(out estimator.Estimate, i int, a Asked, rows estimato
 	c, sum, hidden, added := value(d.centre), value(d.sum+d.added), value(d.noise.Sigma()), value(d.added)
 	cut := estimator.Cut{Added: added, Up: d.choice.Up, Down: d.choice.Down}
 	// numbers on one side of a centre, about as far off as 0: it is rather missed
-	if missed := d.choice.OneSided() && math.Abs(c*m+sum) < math.Abs(c*m)/2 && !scalar.Stands(c*m+sum, math.Hypot(c*sigma, hidden)); missed || a.Mean && (m < 3*sigma || m < 1) {
+	if missed := d.choice.OneSided() && math.Abs(c*m+sum) < math.Abs(c*m)/2 && !scalar.Stands(c*m+sum, math.Hypot(c*sigma, hidden)); missed || a.Mean && (m < 3*sigma || m < 1 || d.few && !scalar.Stands(sum, hidden)) {
 		return false
 	}
 	if !a.Mean {

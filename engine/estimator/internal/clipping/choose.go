@@ -77,6 +77,9 @@ func (c Choice) Answer(sum float64, hidden scalar.Noise, scale func(steps float6
 	return e
 }
 
+// TooWild reports whether the sum would say next to nothing.
+func (c Choice) TooWild() bool { return c.Risk > mostRisk }
+
 // OneSided reports whether values may be on both sides of 0 and stand out on one alone: nothing is
 // known of what a clip takes on the other.
 func (c Choice) OneSided() bool { return c.oneSided }
