@@ -89,6 +89,7 @@ func TestIntervalsOfExpressionsHoldAsOftenAsTheySay(t *testing.T) {
 	root, ann, ages := sales(startWith(t, "", seeded(t, "expressions", 1)))
 	root.exec("SET dp_raw = ON")
 	amount := floats(t, root.value("SELECT AVG(amount) FROM d.sales"))[0]
+	ofNorth := floats(t, root.value("SELECT AVG(amount) FROM d.sales WHERE region = 'north'"))[0]
 	sum, north, old := 0.0, 0.0, 0.0
 	for i, x := range ages {
 		if sum += x; i%2 == 0 {
@@ -106,7 +107,8 @@ func TestIntervalsOfExpressionsHoldAsOftenAsTheySay(t *testing.T) {
 	}{
 		{"SUM(age >= 40) / COUNT(*)", "", old / n},
 		{"SUM(age) / COUNT(score)", "", sum / n},
-		{"SUM(amount) / COUNT(amount)", "", amount}, // one release of the number of rows and the sum
+		{"SUM(amount) / COUNT(amount)", "", amount},                                                           // one release of the number of rows and the sum
+		{"SUM(amount) / COUNT(amount) + 0 * AVG(amount)", "GROUP BY region ORDER BY region LIMIT 1", ofNorth}, // one vector
 		{"SUM(age) - 10 * COUNT(*)", "", sum - 10*n},
 		{"100 * SUM(age) / SUM(SUM(age)) OVER ()", "GROUP BY region ORDER BY region LIMIT 1", 100 * north / sum},
 		{"COUNT(*) / (SELECT COUNT(*) FROM d.sales)", "GROUP BY region ORDER BY region LIMIT 1", 0.5},

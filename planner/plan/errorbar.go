@@ -3,12 +3,14 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
+	"scrim/engine/estimator/groups"
 	"scrim/functions"
 	"scrim/internal/lists"
 )
@@ -72,7 +74,8 @@ func (r *Release) Law(o Output, e estimator.Estimate, group int) (law errorbar.L
 	}
 	law = errorbar.Law{Estimate: e.Part(t.At, t.At+1), Unit: t.Value(1), NonNegative: t.Clamp}
 	law.Estimate.Values, law.Estimate.StdErr = law.Estimate.Values[:1:1], law.Estimate.StdErr[:1:1]
-	if tied := e.Error != nil && e.Error.Tied; !tied && r.FromView == nil && (a.Parts == nil || a.Groups != nil || e.Error != nil && e.Error.Rows != nil) {
+	columns := a.Groups != nil && !slices.ContainsFunc(a.Groups.Aggregates, func(x groups.Aggregate) bool { return x.Mean > 0 }) // of its own for each
+	if x := e.Error; r.FromView == nil && (a.Parts == nil || columns || x != nil && x.Rows != nil) && (x == nil || !x.Tied) {
 		law.Rows = fmt.Sprintf("%.16x %d %d", r.Asked, group, o.Aggregate)
 		law.Source = fmt.Sprint(law.Rows, " ", o.Part)
 	}

@@ -487,6 +487,7 @@ func (r release) answers(s released, centres []centring) estimator.Estimate {
 	for _, p := range r.layout.sums {
 		r.totals(&e, s, p, r.fromMean(s, p, centres))
 		r.agree(&e, p)
+		r.rows(&e, s, p, centres)
 	}
 	for j, v := range e.Values {
 		if e.StdErr[j] = min(e.StdErr[j], math.MaxFloat64); v == v {
@@ -548,6 +549,23 @@ func (r release) agree(e *estimator.Estimate, p part) {
 			e.Error.Cut[to] = cut
 			e.Values[to], e.Error.Raw[to] = v, v
 		}
+	}
+}
+
+// rows tells what the noise of the sums of a part has of that of their number of rows, where all
+// sums without columns have one number. All other noises are of columns of their own.
+func (r release) rows(e *estimator.Estimate, s released, p part, centres []centring) {
+	if slices.ContainsFunc(r.layout.sums, func(o part) bool { return o.Count != p.Count }) {
+		return
+	}
+	if e.Error.Rows == nil {
+		e.Error.Rows = make([]float64, len(e.Values))
+	}
+	k, rows := r.partAt(p.Mean-1), r.layout.parts[r.partAt(p.Count-1)]
+	c := r.layout.parts[k].means.Value(float64(centres[k].centre))
+	for g := range r.p.Groups {
+		at, sigma := g*r.layout.values, s.sigma[g*r.layout.width+rows.first]
+		e.Error.Rows[at+p.Count-1], e.Error.Rows[at+p.at] = sigma, c*sigma
 	}
 }
 
