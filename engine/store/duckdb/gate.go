@@ -3,10 +3,13 @@ package duckdb
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"scrim/engine/store"
 )
@@ -20,102 +23,48 @@ import (
 // Who may come to the gate, and in which order, is a queue's matter. Whoever has entered must not
 // enter again: somebody may be waiting to be alone.
 type gate struct {
-	turn chan struct{} // held by who is alone or waits to be
-
-	mu      sync.Mutex
-	running int
-	idle    chan struct{} // closed when nothing runs any more; nil while nobody waits for that
-	open    chan struct{} // closed when others may enter again; nil while they may
-	closed  bool
+	places *semaphore.Weighted // a statement holds one, who is alone all
+	life   context.Context     // ends with the store
+	close  func()              // sends away whoever waits or comes; what runs goes on
 }
 
-func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
+// allPlaces are more than any number of statements at once.
+const allPlaces = math.MaxInt32
+
+func newGate() *gate {
+	life, end := context.WithCancel(context.Background())
+	return &gate{semaphore.NewWeighted(allPlaces), life, end}
+}
 
 // enter waits until nobody is alone.
-func (g *gate) enter(ctx context.Context) error {
-	for {
-		g.mu.Lock()
-		wait := g.open
-		if g.closed {
-			g.mu.Unlock()
-			return store.ErrClosed
-		}
-		if wait == nil {
-			g.running++
-			g.mu.Unlock()
-			return nil
-		}
-		g.mu.Unlock()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
+func (g *gate) enter(ctx context.Context) error { return g.take(ctx, 1) }
 
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.running--; g.running == 0 && g.idle != nil {
-		close(g.idle)
-		g.idle = nil
-	}
-}
+func (g *gate) leave() { g.places.Release(1) }
 
 // alone waits until nothing runs and keeps others out until the function that it returns is called.
 func (g *gate) alone(ctx context.Context) (reopen func(), err error) {
-	select {
-	case g.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := g.take(ctx, allPlaces); err != nil {
+		return nil, err
 	}
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		<-g.turn
-		return nil, store.ErrClosed
-	}
-	g.open = make(chan struct{})
-	var idle chan struct{}
-	if g.running > 0 {
-		idle = make(chan struct{})
-		g.idle = idle
-	}
-	g.mu.Unlock()
-	if idle != nil {
-		select {
-		case <-idle:
-		case <-ctx.Done():
-			g.reopen()
-			return nil, ctx.Err()
-		}
-	}
-	return sync.OnceFunc(g.reopen), nil
+	return sync.OnceFunc(func() { g.places.Release(allPlaces) }), nil
 }
 
-func (g *gate) reopen() {
-	g.mu.Lock()
-	g.letIn()
-	g.idle = nil
-	g.mu.Unlock()
-	<-g.turn
-}
-
-// letIn wakes those who wait to enter. g.mu is held.
-func (g *gate) letIn() {
-	if g.open != nil {
-		close(g.open)
-		g.open = nil
+// take waits for places. Who came before is served before.
+func (g *gate) take(ctx context.Context, places int64) error {
+	if g.life.Err() == nil && g.places.TryAcquire(places) {
+		return nil
 	}
-}
-
-// close sends away whoever waits or comes. What runs goes on.
-func (g *gate) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	g.letIn()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(g.life, cancel)()
+	err := g.places.Acquire(ctx, places)
+	if g.life.Err() == nil {
+		return err
+	}
+	if err == nil {
+		g.places.Release(places)
+	}
+	return store.ErrClosed
 }
 
 // Alone implements store.Snapshot. The connection that was used until now, whose transaction may
