@@ -86,9 +86,6 @@ func ErrorBarByName(name string) (*ErrorBarFunction, bool) {
 	return lists.Find(all, func(f *ErrorBarFunction) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// ErrorBarFunctions returns them in the order of the documentation.
-func ErrorBarFunctions() []*ErrorBarFunction { return errorBarFunctions }
-
 // ErrorBarCall is what a marker has beside the aggregate when it stands for a bar.
 type ErrorBarCall struct {
 	Function *ErrorBarFunction

@@ -75,7 +75,7 @@ func TestBarsRefuse(t *testing.T) {
 
 // TestLevels: strictly between 0 and 1.
 func TestLevels(t *testing.T) {
-	for _, f := range ErrorBarFunctions() {
+	for _, f := range errorBarFunctions {
 		for text, ok := range map[string]bool{"0.95": true, " 1e-9 ": true, "0.999999": true, "0": false, "1": false, "95": false, "-0.5": false, "NaN": false, "Inf": false, "": false, "half": false} {
 			if _, err := f.ParseLevel(text); (err == nil) != ok {
 				t.Errorf("%s, %q: %v", f.Name, text, err)

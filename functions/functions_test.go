@@ -224,20 +224,20 @@ func TestRowQuantilesNeedABound(t *testing.T) {
 
 func TestReference(t *testing.T) {
 	text, rows := Reference(), Rows()
-	if n := len(All()) + len(ErrorBarFunctions()) + len(Scalars()) + len(Reports()); len(rows) != n {
+	if n := len(All()) + len(errorBarFunctions) + len(scalars) + len(reportFunctions); len(rows) != n {
 		t.Errorf("dp.functions has %d rows for %d functions", len(rows), n)
 	}
-	for _, f := range ErrorBarFunctions() {
+	for _, f := range errorBarFunctions {
 		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
 			t.Errorf("the reference misses %s", f.Name)
 		}
 	}
-	for _, f := range Reports() {
+	for _, f := range reportFunctions {
 		if !strings.Contains(text, "`"+f.Signature+"`") || strings.Contains(f.Doc, "%") || f.Example == "" {
 			t.Errorf("the reference misses %s", f.Name)
 		}
 	}
-	for _, f := range Scalars() {
+	for _, f := range scalars {
 		if !strings.Contains(text, "`"+f.Signature+"`") || f.Doc == "" || f.Example == "" {
 			t.Errorf("the reference misses %s", f.Name)
 		}

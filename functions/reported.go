@@ -101,9 +101,6 @@ func ReportByName(name string) (*ReportFunction, bool) {
 	return reportFunctions[i], true
 }
 
-// Reports returns the functions over reports in the order of the documentation.
-func Reports() []*ReportFunction { return reportFunctions }
-
 // Twin returns the function of the other model that asks the same; false where there is none.
 func (f *ReportFunction) Twin() (*ReportFunction, bool) {
 	return lists.Find(reportFunctions, func(g *ReportFunction) bool { return g.Question == f.Question && g.Shuffle != f.Shuffle })

@@ -56,9 +56,6 @@ var scalars = []*Scalar{
 	},
 }
 
-// Scalars returns the functions that are no aggregates, in the order of the documentation.
-func Scalars() []*Scalar { return scalars }
-
 // function registers a scalar function. Arguments may still be bind variables.
 func (f *Scalar) function() sql.Function {
 	return sql.FunctionN{Name: strings.ToLower(f.Name), Fn: func(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {

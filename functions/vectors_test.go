@@ -226,7 +226,7 @@ func TestValue(t *testing.T) {
 
 func newScalar(t *testing.T, name string, args ...sql.Expression) sql.Expression {
 	t.Helper()
-	for _, f := range Scalars() {
+	for _, f := range scalars {
 		if f.Name == name {
 			e, err := f.function().(sql.FunctionN).Fn(nil, args...)
 			if err != nil {
@@ -268,7 +268,7 @@ func TestMakers(t *testing.T) {
 	if strings.EqualFold(a.String(), b.String()) {
 		t.Errorf("%s and %s would be one", a, b)
 	}
-	for _, f := range Scalars() {
+	for _, f := range scalars {
 		if _, err := f.function().(sql.FunctionN).Fn(nil); err == nil {
 			t.Errorf("%s takes no arguments", f.Name)
 		}

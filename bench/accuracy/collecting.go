@@ -110,7 +110,7 @@ func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.
 	case c.paper:
 		pub, err = local.PublishPaper(p, t)
 	default:
-		pub, err = local.Publish(p, t)
+		pub, _, err = local.Publish(p, t)
 	}
 	*before = append(*before, local.Before{Params: p, Tally: t})
 	return e, pub, err
@@ -144,7 +144,7 @@ func (c collecting) shuffled(p *collect.Params, r *exact.Rand, w words, next fun
 	if p.Round == c.design.Rounds() {
 		e, err = shuffle.Decode(p, t)
 	} else {
-		pub, err = shuffle.Publish(p, t)
+		pub, _, err = shuffle.Publish(p, t)
 	}
 	return e, pub, err
 }

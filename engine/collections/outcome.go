@@ -26,31 +26,30 @@ type outcome struct {
 // outcome evaluates a round as it is now.
 func (c *Collections) outcome(ctx context.Context, r record, p *collect.Params) (outcome, error) {
 	if r.model() == collect.Shuffle {
-		return c.outcomeShuffle(ctx, r, p)
+		return outcomeBy(c, r, p, evaluateShuffle, func(p *collect.Params) (*shuffle.Tally, error) { return c.tallyShuffle(ctx, r, p) })
 	}
-	t, err := c.tallyLocal(ctx, r.ref(), p)
-	if err != nil {
-		return outcome{}, err
-	}
-	before, err := c.before(ctx, r, p)
-	if err != nil {
-		return outcome{}, err
-	}
-	return evaluate(p, t, before...)
+	return outcomeBy(c, r, p, evaluate, func(p *collect.Params) (*local.Tally, error) { return c.tallyLocal(ctx, r.ref(), p) })
 }
 
-// before returns the first round of a stratum, where p is the second one and its estimate takes
-// something from the first.
-func (c *Collections) before(ctx context.Context, r record, p *collect.Params) ([]local.Before, error) {
-	if p.Round != 2 || p.Protocol != collect.LDPKV2 && p.Protocol != collect.LDPUV2 {
-		return nil, nil
-	}
-	first, err := c.paramsOf(r, 1, p.Stratum)
+// outcomeBy is outcome for one of the models. Some estimates take something from the round before.
+func outcomeBy[T any](c *Collections, r record, p *collect.Params, evaluate evaluation[T], tally func(*collect.Params) (T, error)) (outcome, error) {
+	t, err := tally(p)
 	if err != nil {
-		return nil, err
+		return outcome{}, err
 	}
-	t, err := c.tallyLocal(ctx, r.ref(), first)
-	return []local.Before{{Params: first, Tally: t}}, err
+	var before []collect.Before[T]
+	if p.Batch != nil && p.Round == 3 || p.Round == 2 && (p.Protocol == collect.LDPKV2 || p.Protocol == collect.LDPUV2) {
+		earlier, err := c.paramsOf(r, p.Round-1, p.Stratum)
+		if err != nil {
+			return outcome{}, err
+		}
+		of, err := tally(earlier)
+		if err != nil {
+			return outcome{}, err
+		}
+		before = append(before, collect.Before[T]{Params: earlier, Tally: of})
+	}
+	return evaluate(p, t, before...)
 }
 
 // paramsOf returns the parameters of a round that has been open.
@@ -64,18 +63,31 @@ func (c *Collections) paramsOf(r record, round int, stratum string) (*collect.Pa
 	return col.rounds[roundKey{round, stratum}].params, nil
 }
 
-// evaluate evaluates the reports of a round of the local model.
-func evaluate(p *collect.Params, t *local.Tally, before ...local.Before) (outcome, error) {
-	o := outcome{arrived: local.Arrived(p, t)}
-	if p.Round < p.Rounds() {
-		pub, info, err := local.Preview(p, t)
-		return outcome{arrived: info, published: pub}, err
+// evaluation evaluates the reports, or the batches, of a round.
+type evaluation[T any] func(p *collect.Params, t T, before ...collect.Before[T]) (outcome, error)
+
+var (
+	evaluate        = evaluationBy(local.Publish, local.Arrived, local.Decode)
+	evaluateShuffle = evaluationBy(shuffle.Publish, shuffle.Arrived, shuffle.Decode)
+)
+
+func evaluationBy[T any, E Estimate](
+	publish func(*collect.Params, T) (collect.Published, local.Info, error),
+	arrived func(*collect.Params, T) local.Info,
+	decode func(*collect.Params, T, ...collect.Before[T]) (E, error),
+) evaluation[T] {
+	return func(p *collect.Params, t T, before ...collect.Before[T]) (outcome, error) {
+		if p.Round < p.Rounds() {
+			pub, info, err := publish(p, t)
+			return outcome{arrived: info, published: pub}, err
+		}
+		o := outcome{arrived: arrived(p, t)}
+		e, err := decode(p, t, before...)
+		if err == nil {
+			o.estimate = e
+		}
+		return o, err
 	}
-	e, err := local.Decode(p, t, before...)
-	if err == nil {
-		o.estimate = e
-	}
-	return o, err
 }
 
 // Estimate returns the estimate of a collection's last round, of one stratum ("" where there are
@@ -174,46 +186,6 @@ func (e *estimates) get(stratum, version string, estimate func() (Estimate, erro
 	}
 	k.version, k.estimate, k.err = version, made, err
 	return made, err
-}
-
-// outcomeShuffle evaluates the batches of a round of the shuffle model.
-func (c *Collections) outcomeShuffle(ctx context.Context, r record, p *collect.Params) (outcome, error) {
-	t, err := c.tallyShuffle(ctx, r, p)
-	if err != nil {
-		return outcome{}, err
-	}
-	before, err := c.beforeShuffle(ctx, r, p)
-	if err != nil {
-		return outcome{}, err
-	}
-	return evaluateShuffle(p, t, before...)
-}
-
-// beforeShuffle returns the second round of a stratum, where p is the third one and its estimate
-// takes something from the second.
-func (c *Collections) beforeShuffle(ctx context.Context, r record, p *collect.Params) ([]shuffle.Before, error) {
-	if p.Round != 3 {
-		return nil, nil
-	}
-	second, err := c.paramsOf(r, 2, p.Stratum)
-	if err != nil {
-		return nil, err
-	}
-	t, err := c.tallyShuffle(ctx, r, second)
-	return []shuffle.Before{{Params: second, Tally: t}}, err
-}
-
-func evaluateShuffle(p *collect.Params, t *shuffle.Tally, before ...shuffle.Before) (outcome, error) {
-	if p.Round < p.Rounds() {
-		pub, info, err := shuffle.Preview(p, t)
-		return outcome{arrived: info, published: pub}, err
-	}
-	o := outcome{arrived: shuffle.Arrived(p, t)}
-	e, err := shuffle.Decode(p, t, before...)
-	if err == nil {
-		o.estimate = e
-	}
-	return o, err
 }
 
 // tallyShuffle adds up the batches of a round of a stratum.

@@ -154,6 +154,12 @@ type Batch struct {
 	Clip float64 `json:"clip,omitempty"`
 }
 
+// Before is an earlier round of a stratum, with what arrived in it.
+type Before[T any] struct {
+	Params *Params
+	Tally  T
+}
+
 // Value is one contributor's value: one number, one vector, or nil for NULL.
 type Value []float64
 

@@ -109,7 +109,7 @@ func (f figure) broken(t *testing.T, i int, change func(c *collect.Cell)) (o out
 	v := gaussian(f.span/3, f.sd)
 	p := f.params(t, 1, collect.Published{})
 	if info, _ := f.protocol.Info(); info.Rounds == 2 {
-		pub, err := Publish(p, v.report(r, p))
+		pub, _, err := Publish(p, v.report(r, p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func (d declared) missed(t *testing.T, p *collect.Params, reports uint64, runs i
 	each(runs, func(i int) {
 		r := rand.New(stattest.Source(t, fmt.Sprint("least", d, reports, i)))
 		mean := d.span * r.Float64()
-		pub, err := Publish(p, gaussian(mean, sd).report(r, p))
+		pub, _, err := Publish(p, gaussian(mean, sd).report(r, p))
 		out[i] = err != nil || math.Abs(pub.Centre[0]-mean) > 2*sd
 	})
 	return count(out)

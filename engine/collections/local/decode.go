@@ -13,14 +13,9 @@ const beta = 0.05
 // Publish returns what the round that p describes makes public for the next one. It refuses
 // TooFewReports if a cell has not its minimum, RoundInconclusive if the reports leave open where
 // the next round has to look, and CollectionState for a last round.
-func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
-	published, _, err := Preview(p, t)
-	return published, err
-}
-
-// Preview returns what Publish does, and the description of the round, which is complete also when
-// the round is refused.
-func Preview(p *collect.Params, t *Tally) (collect.Published, Info, error) {
+//
+// The description of the round is complete also when the round is refused.
+func Publish(p *collect.Params, t *Tally) (collect.Published, Info, error) {
 	info := Arrived(p, t)
 	if lastRound(p) {
 		return collect.Published{}, info, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
@@ -67,10 +62,7 @@ func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 }
 
 // Before is an earlier round, with its reports.
-type Before struct {
-	Params *collect.Params
-	Tally  *Tally
-}
+type Before = collect.Before[*Tally]
 
 func decode(p *collect.Params, t *Tally, before []Before, info Info) (Estimate, error) {
 	switch p.Protocol {

@@ -92,7 +92,7 @@ func estimateFromDevices(t *testing.T, protocol collect.Protocol, d collect.Decl
 			}
 			return e
 		}
-		if info, err = local.Publish(p, tally); err != nil {
+		if info, _, err = local.Publish(p, tally); err != nil {
 			t.Fatal(err)
 		}
 	}

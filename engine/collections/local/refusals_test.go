@@ -76,7 +76,7 @@ func end(p *collect.Params, t *Tally) error {
 		_, err := Decode(p, t)
 		return err
 	}
-	_, err := Publish(p, t)
+	_, _, err := Publish(p, t)
 	return err
 }
 
@@ -104,7 +104,7 @@ func TestUniformResiduesAreInconclusive(t *testing.T) {
 		}
 		wantCode(t, d.String(), refuse.RoundInconclusive, "test", end(p, tally))
 		if info, _ := d.protocol.Info(); info.Rounds == 2 {
-			if _, i, _ := Preview(p, tally); i.Outside == nil || !(*i.Outside > beta) {
+			if _, i, _ := Publish(p, tally); i.Outside == nil || !(*i.Outside > beta) {
 				t.Errorf("%v: preview tells %v", d, i.Outside)
 			}
 		}
@@ -118,7 +118,7 @@ func TestRoundsInOrder(t *testing.T) {
 		for round := 1; round <= info.Rounds; round++ {
 			p := d.params(t, round, d.published(round))
 			if round == info.Rounds {
-				_, err := Publish(p, NewTally(p))
+				_, _, err := Publish(p, NewTally(p))
 				wantCode(t, d.String(), refuse.CollectionState, "last", err)
 			} else {
 				_, err := Decode(p, NewTally(p))

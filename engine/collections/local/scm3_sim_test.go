@@ -202,7 +202,7 @@ func (c crowd) run(t testing.TB) (*collect.Params, Estimate) {
 			return p, e
 		}
 		var err error
-		pub, err = Publish(p, tally)
+		pub, _, err = Publish(p, tally)
 		fatal(t, err)
 	}
 }

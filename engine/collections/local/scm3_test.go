@@ -184,7 +184,7 @@ func TestVectorOfDevices(t *testing.T) {
 		}
 		if round < 3 {
 			var err error
-			pub, err = Publish(p, tally)
+			pub, _, err = Publish(p, tally)
 			fatal(t, err)
 			continue
 		}
@@ -206,7 +206,7 @@ func TestCentreAndClip(t *testing.T) {
 	c := v.crowd(t, "centre")
 	rotation := geometry.NewRotation(v.d, c.signs)
 	p := c.params(t, 1, collect.Published{})
-	pub, err := Publish(p, c.report(t, p, func() []float64 { return rotation.Apply(c.draw()) }))
+	pub, _, err := Publish(p, c.report(t, p, func() []float64 { return rotation.Apply(c.draw()) }))
 	fatal(t, err)
 	far := append([]float64(nil), pub.Centre...)
 	geometry.Shift(far, rotation.Apply(c.mean()))
@@ -217,7 +217,7 @@ func TestCentreAndClip(t *testing.T) {
 	norms := func(length float64) collect.Published {
 		y := append([]float64(nil), pub.Centre...)
 		y[3] += length
-		next, err := Publish(p, c.report(t, p, func() []float64 { return append([]float64(nil), y...) }))
+		next, _, err := Publish(p, c.report(t, p, func() []float64 { return append([]float64(nil), y...) }))
 		fatal(t, err)
 		if !slices.Equal(next.Centre, pub.Centre) {
 			t.Errorf("round 2 changed the centre")

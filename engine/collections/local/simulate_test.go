@@ -199,11 +199,11 @@ func (d declared) run(t testing.TB, r *rand.Rand, v population) (Estimate, error
 	tally := v.report(r, p)
 	var before []Before
 	if info, _ := d.protocol.Info(); info.Rounds == 2 {
-		pub, err := Publish(p, tally)
+		pub, _, err := Publish(p, tally)
 		if err != nil {
 			return nil, err
 		}
-		before = []Before{{p, tally}}
+		before = []Before{{Params: p, Tally: tally}}
 		p = d.params(t, 2, pub)
 		tally = v.report(r, p)
 	}

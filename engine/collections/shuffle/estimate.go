@@ -88,16 +88,11 @@ func normalPoint(conf float64) float64 { return math.Sqrt2 * math.Erfinv(conf) }
 
 // Publish returns what round 1 or 2 of SHUF_SCM3 makes public for the next one: the centre of the
 // rotated vectors, and how long they are about it. It refuses TooFewReports if a cell has not its
-// minimum, BatchWindow for a batch that cannot be, and CollectionState for a last round.
+// minimum, BatchWindow for a batch that cannot be, and CollectionState for a last round. The
+// round's description is valid even if there is an error.
 //
 // Source: [HLY21] Section 5.2, with trees of noise messages for its range counting.
-func Publish(p *collect.Params, t *Tally) (collect.Published, error) {
-	published, _, err := Preview(p, t)
-	return published, err
-}
-
-// Preview is Publish with the round's description, which is valid even if there is an error.
-func Preview(p *collect.Params, t *Tally) (collect.Published, local.Info, error) {
+func Publish(p *collect.Params, t *Tally) (collect.Published, local.Info, error) {
 	info := Arrived(p, t)
 	if p.Round == p.Rounds() {
 		return collect.Published{}, info, refuse.New(refuse.CollectionState, "Round %d of %s is its last one.", p.Round, p.Collection)
@@ -153,10 +148,7 @@ func Decode(p *collect.Params, t *Tally, before ...Before) (Estimate, error) {
 }
 
 // Before is an earlier round, with its batches.
-type Before struct {
-	Params *collect.Params
-	Tally  *Tally
-}
+type Before = collect.Before[*Tally]
 
 // total is the estimate of SHUF_SUM.
 type total struct {

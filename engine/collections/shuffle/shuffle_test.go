@@ -140,7 +140,7 @@ func TestBatches(t *testing.T) {
 	wantCode(t, b.AddAll(make([]byte, 33)), refuse.MalformedReport)
 	_, err = Decode(p, tally)
 	wantCode(t, err, refuse.BatchWindow)
-	_, err = Publish(p, tally)
+	_, _, err = Publish(p, tally)
 	wantCode(t, err, refuse.CollectionState)
 
 	d := collect.Declaration{Epsilon: one, Expected: 100000, Dimension: 8, Radius: 10, SigmaMin: 1}
@@ -152,9 +152,9 @@ func TestBatches(t *testing.T) {
 		_, err := tally.Batch(cell, p.Batch.Min)
 		fatal(t, err)
 	}
-	_, err = Publish(p, tally) // the last coordinate is missing
+	_, _, err = Publish(p, tally) // the last coordinate is missing
 	wantCode(t, err, refuse.TooFewReports)
-	_, info, err := Preview(p, tally)
+	_, info, err := Publish(p, tally)
 	if wantCode(t, err, refuse.TooFewReports); info.Reports != 7*p.Batch.Min || len(info.Cells) != 8 {
 		t.Errorf("preview %+v", info)
 	}

@@ -149,9 +149,9 @@ func (c cloud) runOf(t testing.TB, r *rand.Rand, law func() float64) (off float6
 			return geometry.Norm(x), e, noise
 		}
 		var err error
-		pub, err = Publish(p, tally)
+		pub, _, err = Publish(p, tally)
 		fatal(t, err)
-		before = append(before, Before{p, tally})
+		before = append(before, Before{Params: p, Tally: tally})
 	}
 }
 

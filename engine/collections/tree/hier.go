@@ -124,10 +124,6 @@ func project(y []float64, whole float64) {
 	}
 }
 
-// Leaves returns the shares of the leaves, unbiased, in order; they sum to 1 and are not to be
-// changed.
-func (t *Hier) Leaves() []float64 { return t.leaves }
-
 // Range returns the share of contributors between two positions, unbiased at the edges of leaves
 // and by linear interpolation within, and its standard error. Positions outside [0, 1] are its
 // ends.

@@ -67,14 +67,14 @@ func TestLeavesAreLeastSquares(t *testing.T) {
 		for range 3 {
 			levels := randomLevels(r, shape[0], shape[1:]...)
 			want := leastSquares(levels)
-			if d := distance(NewHier(levels).Leaves(), want); d > 1e-5 {
+			if d := distance(NewHier(levels).leaves, want); d > 1e-5 {
 				t.Errorf("tree %v: %v from the least squares", shape, d)
 			}
 			if len(shape) > 1 || shape[0] < 2 {
 				continue
 			}
 			levels[0].variance, levels[1].variance = levels[1].variance, levels[0].variance
-			if d := distance(NewHier(levels).Leaves(), want); d < 1e-5 {
+			if d := distance(NewHier(levels).leaves, want); d < 1e-5 {
 				t.Errorf("tree %v: exchanged variances did not show", shape)
 			}
 		}
@@ -93,7 +93,7 @@ func TestConsistent(t *testing.T) {
 	r := rand.New(stattest.Source(t, "consistent"))
 	for _, shape := range append(shapes, []int{4}, []int{4, 4}, []int{4, 1, 2, 3, 4}) {
 		tree := NewHier(randomLevels(r, shape[0], shape[1:]...))
-		if s := sum(tree.Leaves()); math.Abs(s-1) > 1e-9 {
+		if s := sum(tree.leaves); math.Abs(s-1) > 1e-9 {
 			t.Errorf("tree %v: leaves sum to %v", shape, s)
 		}
 		above := []float64{1}
@@ -126,7 +126,7 @@ func TestWeights(t *testing.T) {
 	for _, shape := range shapes {
 		levels := randomLevels(r, shape[0], shape[1:]...)
 		tree := NewHier(levels)
-		g := make([]float64, len(tree.Leaves()))
+		g := make([]float64, len(tree.leaves))
 		for i := range g {
 			g[i] = r.NormFloat64()
 		}
@@ -153,7 +153,7 @@ func TestWeights(t *testing.T) {
 // beyond the ends.
 func TestRanges(t *testing.T) {
 	tree := NewHier(randomLevels(rand.New(stattest.Source(t, "ranges")), 2))
-	x := tree.Leaves()
+	x := tree.leaves
 	for _, c := range []struct{ a, b, want float64 }{
 		{0, 1, 1}, {-3, 7, 1}, {0, 0, 0}, {0.5, 0.25, 0}, {1, 2, 0},
 		{0, 1.0 / 16, x[0]}, {0.25, 0.5, x[4] + x[5] + x[6] + x[7]},

@@ -46,8 +46,8 @@ func checkLaw(t *testing.T, name string, reports map[*Level]float64, c, f []floa
 	}
 	one, f0 := make([]float64, len(c)), make([]float64, len(c))
 	one[0], f0[1] = 1, 1
-	if got := any.of(one, f0); math.Abs(got/any.Variance()-1) > 1e-9 {
-		t.Errorf("%s: variance of an empty node %v, stated %v", name, got, any.Variance())
+	if got := any.of(one, f0); math.Abs(got/any.variance-1) > 1e-9 {
+		t.Errorf("%s: variance of an empty node %v, stated %v", name, got, any.variance)
 	}
 }
 
@@ -153,8 +153,8 @@ func TestLawOfNoiseMessages(t *testing.T) {
 
 func TestMissingLevels(t *testing.T) {
 	for _, l := range []Level{KRR(make([]uint64, 4), 1<<61), OUE(make([]uint64, 4), 0, 1<<60), HRR(make([]int64, 4), 0, 1<<61+1), Binomial(make([]uint64, 4), 0, 9), Missing(4)} {
-		if len(l.Values()) != 4 || l.Values()[3] != 0 || !math.IsInf(l.Variance(), 1) {
-			t.Errorf("values %v of variance %v", l.Values(), l.Variance())
+		if len(l.Values()) != 4 || l.Values()[3] != 0 || !math.IsInf(l.variance, 1) {
+			t.Errorf("values %v of variance %v", l.Values(), l.variance)
 		}
 		if l.of([]float64{1, 1, 1, 1}, []float64{1, 0, 0, 0}) != 0 || l.square(1, 0) != 0 {
 			t.Error("a level without reports has no noise")

@@ -127,9 +127,6 @@ func total(counts []uint64) (n float64) {
 	return n
 }
 
-// Variance returns that of one value whose truth is 0; +Inf without reports.
-func (l Level) Variance() float64 { return l.variance }
-
 // Values returns the level's own values, unbiased; they are not to be changed.
 func (l Level) Values() []float64 { return l.values }
 
