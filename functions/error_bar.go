@@ -159,8 +159,3 @@ func (f *ErrorBarFunction) result() string {
 	}
 	return "DOUBLE; JSON for vectors"
 }
-
-// row is its line in dp.functions.
-func (f *ErrorBarFunction) row() Row {
-	return Row{Name: f.Name, Kind: "error bar", Signature: f.Signature, Result: f.result(), Description: f.Doc, Example: f.Example}
-}

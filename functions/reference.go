@@ -57,10 +57,10 @@ func Rows() []Row {
 		})
 	}
 	for _, f := range errorBarFunctions {
-		out = append(out, f.row())
+		out = append(out, Row{Name: f.Name, Kind: "error bar", Signature: f.Signature, Result: f.result(), Description: f.Doc, Example: f.Example})
 	}
 	for _, f := range reportFunctions {
-		out = append(out, f.row())
+		out = append(out, Row{Name: f.Name, Kind: "collection", Signature: f.Signature, Result: f.Result.String(), Description: f.Doc, Example: f.Example})
 	}
 	for _, f := range scalars {
 		out = append(out, Row{Name: f.Name, Kind: "scalar", Signature: f.Signature, Result: f.Result.String(), Description: f.Doc, Example: f.Example})

@@ -114,10 +114,6 @@ func (f *ReportFunction) Column() string {
 	return "report"
 }
 
-func (f *ReportFunction) row() Row {
-	return Row{Name: f.Name, Kind: "collection", Signature: f.Signature, Result: f.Result.String(), Description: f.Doc, Example: f.Example}
-}
-
 // bound builds the marker of one call. Arguments may still be bind variables.
 func (f *ReportFunction) bound(_ *sql.Context, args ...sql.Expression) (sql.Expression, error) {
 	if len(args) < 1+f.MinArgs || len(args) > 1+f.MaxArgs {

@@ -34,8 +34,8 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation, m *rel.Mark) (r
 	if err != nil {
 		return result{}, err
 	}
-	if grouping.Empty {
-		return s.noGroups(g)
+	if grouping.Empty { // by a key that no row can have, whatever the data are
+		return s.emptyGroups(g, s.noRows(g.Child))
 	}
 	d := &release.Aggregation{Relation: r, Mark: m, Grouping: grouping, Pure: s.params.IsPure()}
 	if err := d.PublicGroups(); err != nil {
@@ -81,11 +81,6 @@ func (s *statement) release(g *gmsplan.GroupBy, r *rel.Relation, m *rel.Mark) (r
 		s.noteViews(d, n, asked, told)
 	}
 	return out, err
-}
-
-// noGroups is a GROUP BY by a key that no row can have, whatever the data are.
-func (s *statement) noGroups(g *gmsplan.GroupBy) (result, error) {
-	return s.emptyGroups(g, s.noRows(g.Child))
 }
 
 // outputs plans the columns of the GROUP BY: its aggregates, each once, and its keys. A column that

@@ -12,13 +12,11 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions"
-	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
 	"scrim/planner/release"
-	"scrim/planner/rule"
 	"scrim/planner/tree"
 )
 
@@ -216,9 +214,4 @@ func (s *statement) isPreview(n sql.Node) bool {
 // previewed is the empty answer to a preview.
 func (s *statement) previewed(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	return &declared{KnownRows: *tree.NoRows(s.ctx, n), name: "EmptyPreview", note: remark.Plain(remark.EmptyPreview)}, transform.NewTree, nil
-}
-
-// preview refuses LIMIT over rows of persons.
-func preview() error {
-	return rule.Deny(rule.RawRows, refuse.RawRows, previewRemedy, "LIMIT would return rows of a protected table.")
 }

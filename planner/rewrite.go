@@ -379,7 +379,7 @@ func (s *statement) releaseAt(at position, n *gmsplan.GroupBy, r *rel.Relation, 
 // limited refuses LIMIT on private rows.
 func limited(at position) error {
 	if !at.aggregate {
-		return preview()
+		return rule.Deny(rule.RawRows, refuse.RawRows, previewRemedy, "LIMIT would return rows of a protected table.")
 	}
 	return rule.Deny(rule.Limit, refuse.Shape, "Put LIMIT outside the aggregate, on the answer.",
 		"LIMIT below an aggregate depends on the rows of other persons.")

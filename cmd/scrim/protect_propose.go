@@ -31,10 +31,6 @@ func (h hints) without(schemas []string) string {
 	return strings.Join(empty, ", ")
 }
 
-func (h hints) isPublic(t *described) bool {
-	return slices.ContainsFunc(h.public, func(p string) bool { return strings.EqualFold(p, t.name()) })
-}
-
 // proposing makes a proposal for tables.
 type proposing struct {
 	held
@@ -70,7 +66,7 @@ func (p *proposing) declared() (rest []*described) {
 		}
 		column, entity := t.unit(p.hints)
 		switch {
-		case p.isPublic(t):
+		case slices.ContainsFunc(p.public, func(p string) bool { return strings.EqualFold(p, t.name()) }):
 			p.ownKey(t)
 			p.policies = append(p.policies, step{sql: "CALL dp_public(" + t.quoted() + ")", why: "you said that it tells of no person: it is answered exactly"})
 		case column != "":

@@ -157,7 +157,7 @@ func (r *reloader) reload() {
 	defer r.mu.Unlock()
 	next := load(r.flags, os.Environ())
 	if err := next.err(); err != nil {
-		r.log.Error().Strs("problems", texts(next.problems)).Msg("the configuration is not reloaded: nothing has changed")
+		r.log.Error().Strs("problems", lists.Map(next.problems, func(err error) string { return err.Error() })).Msg("the configuration is not reloaded: nothing has changed")
 		return
 	}
 	now, later := r.changes(next)
@@ -223,10 +223,6 @@ func (r *reloader) keep(next *loaded) {
 			s.in(&r.current.options).Set(s.in(&next.options))
 		}
 	}
-}
-
-func texts(errs []error) []string {
-	return lists.Map(errs, func(err error) string { return err.Error() })
 }
 
 // notify tells systemd about the process, where systemd has started it: sd_notify(3).

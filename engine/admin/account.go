@@ -91,7 +91,7 @@ func (a *Admin) budgetRow(st *accounting.Status, b accounting.BudgetStatus, sche
 		nil, orNull(b.Order), nil, b.Kind(), nil, nil,
 	}
 	row[25], row[26] = scheduledOn(b, scheduled)
-	row[11], row[12] = spentEpsilon(b)
+	row[11], row[12] = best(b.Spent, b.SpentCurve, b.Delta)
 	if b.Rho == 0 {
 		row[13], row[21] = finite(float64(b.Remaining)), b.RemainingPure.Float()
 	}
@@ -110,12 +110,8 @@ func epsilonLimit(e privacy.Epsilon, r privacy.Rho) any {
 	return float64(e)
 }
 
-// spentEpsilon shows a loss as the least ε of several conversions that all hold, at a budget's δ,
-// and which one gave it; nothing where no ε does.
-func spentEpsilon(b accounting.BudgetStatus) (epsilon, conversion any) {
-	return best(b.Spent, b.SpentCurve, b.Delta)
-}
-
+// best shows a loss as the least ε of several conversions that all hold, at a δ, and which one gave
+// it; nothing where no ε does.
 func best(l privacy.Loss, c privacy.Curve, delta privacy.Delta) (epsilon, conversion any) {
 	e, by := privacy.BestEpsilon(l, c, delta)
 	if epsilon = finite(float64(e)); epsilon != nil {

@@ -300,15 +300,10 @@ func (a *Admin) previewRound(ctx *sql.Context, name string, _ []string) ([]sql.R
 		} else if row[7], err = published(p); err != nil {
 			return nil, err
 		}
-		row[8] = warned(p.Info.Warnings)
+		row[8] = orNull(strings.Join(lists.Map(p.Info.Warnings, func(w local.Warning) string { return w.Code + ": " + w.Text }), " "))
 		out = append(append(out, row), rows...)
 	}
 	return out, nil
-}
-
-// warned words the warnings, NULL where there are none.
-func warned(list []local.Warning) any {
-	return orNull(strings.Join(lists.Map(list, func(w local.Warning) string { return w.Code + ": " + w.Text }), " "))
 }
 
 // published is what dp_next_round would publish, or in the last round keep as the result, as JSON.

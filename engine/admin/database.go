@@ -41,7 +41,7 @@ func (d database) GetTableInsensitive(_ *sql.Context, name string) (sql.Table, b
 		return nil, false, nil
 	}
 	if t.Title == "ledger" {
-		return newLog(d.a, t), true, nil
+		return &logTable{table: t, a: d.a, whole: true}, true, nil
 	}
 	return t, true, nil
 }

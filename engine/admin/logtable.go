@@ -32,9 +32,6 @@ func (a *Admin) ledgerTable() *table {
 	}, ledgerColumns...)
 }
 
-// newLog returns the table as a statement finds it.
-func newLog(a *Admin, t *table) *logTable { return &logTable{table: t, a: a, whole: true} }
-
 // read makes the table read by its filter, and no more than most entries, where that is not 0.
 func (t logTable) read(most int) *logTable {
 	filter := t.filter

@@ -101,18 +101,10 @@ var sourceProcedures = []procedure{
 	{Procedure: Procedure{"dp_attach", "dp_attach(table, 'parquet' | 'iceberg' | 'ducklake' | 'mysql' | 'clickhouse', json)",
 		"Makes a read-only table of Parquet files, or of a table of Iceberg or DuckLake, which are read in place, below a directory of --lake, or of a table of a MySQL, MariaDB or ClickHouse server of --source, of which each statement copies what it needs. The JSON object has, for files, path, in which * stands for letters of a name and ** for directories, and perhaps hive, true where names of directories such as day=2025-06-01 are columns; for Iceberg, path, the directory of the table; for DuckLake, path, the lake's data path, table, and catalog, a file of DuckDB or SQLite, or server and database, which have the catalogue; for a server, server, the name of its declaration, database and table. It lists the columns. What was attached before keeps its name, and with it what was spent on it.",
 		`CALL dp_attach('lake.orders', 'parquet', '{"path": "/srv/lake/orders/**/*.parquet", "hive": true}')`},
-		min: 3, max: 3, result: []column{text("column_name"), text("column_type"), text("remark")}, run: attachFiles},
+		min: 3, max: 3, result: []column{text("column_name"), text("column_type"), text("remark")}, run: (*Admin).attach},
 	fixed(1, Procedure{"dp_detach", "dp_detach(table)",
 		"Removes a table that dp_attach made. The rows stay where they are, and so do the policy, the budgets and what is spent.",
-		"CALL dp_detach('lake.orders')"}, detachFiles),
-}
-
-func attachFiles(a *Admin, ctx *sql.Context, args []string) ([]sql.Row, error) {
-	return attach(ctx, a.o.Sources, a.o.Catalog, a.o.HasView, args)
-}
-
-func detachFiles(a *Admin, ctx *sql.Context, args []string) error {
-	return detach(ctx, a.o.Sources, a.o.Catalog, args[0])
+		"CALL dp_detach('lake.orders')"}, (*Admin).detach),
 }
 
 // Procedures lists the procedures in the order of the documentation.

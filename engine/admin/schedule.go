@@ -76,7 +76,7 @@ func (a *Admin) schedule(ctx *sql.Context, ref store.TableRef, more []string) ([
 			continue
 		}
 		row[6], row[7], row[8] = f.CostRho.Float(), finite(float64(f.Cost)), int64(f.Queries)
-		if end := windowEnd(f.Budget.Window); !end.IsZero() {
+		if end := f.Budget.Window.End(budget.DateOf(time.Now())); !end.IsZero() {
 			n := e.Times(time.Now(), end)
 			if row[9] = int64(n); n > f.Queries {
 				row[10] = "not all refreshes of this window fit: those that do not are not made, and the view stays as it is"
@@ -91,9 +91,6 @@ func (a *Admin) schedule(ctx *sql.Context, ref store.TableRef, more []string) ([
 	}
 	return out, nil
 }
-
-// windowEnd is when the present window ends; zero for never.
-func windowEnd(w budget.Window) time.Time { return w.End(budget.DateOf(time.Now())) }
 
 // scheduleCells are the cells of scheduleColumns, for a schedule that is due next then, both of the
 // record that is shown: one that is read for itself may be of after a refresh. Why something was

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
-	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/engine/store/lake"
 	"scrim/internal/lists"
@@ -35,7 +34,7 @@ type Sources interface {
 }
 
 // attach is dp_attach. hasView may be nil.
-func attach(ctx *sql.Context, files Sources, cat *catalog.Catalog, hasView func(ctx *sql.Context, schema, name string) (bool, error), args []string) ([]sql.Row, error) {
+func (a *Admin) attach(ctx *sql.Context, args []string) ([]sql.Row, error) {
 	ref, err := tableRef(ctx, args[0])
 	if err != nil {
 		return nil, err
@@ -44,19 +43,19 @@ func attach(ctx *sql.Context, files Sources, cat *catalog.Catalog, hasView func(
 	if err != nil {
 		return nil, err
 	}
-	if hasView != nil {
-		if there, err := hasView(ctx, ref.Schema, ref.Name); err != nil || there {
+	if a.o.HasView != nil {
+		if there, err := a.o.HasView(ctx, ref.Schema, ref.Name); err != nil || there {
 			return nil, errors.Join(err, refuse.New(refuse.Policy, "There is a view %s already.", ref).With("Choose another name."))
 		}
 	}
-	if err := files.Free(ctx, ref, !described.ofFiles()); err != nil {
+	if err := a.o.Sources.Free(ctx, ref, !described.ofFiles()); err != nil {
 		return nil, unfit(err)
 	}
 	// A public table that had the name before says nothing of these rows.
-	if err := cat.Created(ref.String()); err != nil {
+	if err := a.o.Catalog.Created(ref.String()); err != nil {
 		return nil, err
 	}
-	made, err := described.attach(ctx, files, ref)
+	made, err := described.attach(ctx, a.o.Sources, ref)
 	if err != nil {
 		return nil, unfit(err)
 	}
@@ -138,15 +137,15 @@ func (d *described) attach(ctx context.Context, to Sources, ref store.TableRef) 
 }
 
 // detach is dp_detach.
-func detach(ctx *sql.Context, files Sources, cat *catalog.Catalog, table string) error {
-	ref, err := tableRef(ctx, table)
+func (a *Admin) detach(ctx *sql.Context, args []string) error {
+	ref, err := tableRef(ctx, args[0])
 	if err != nil {
 		return err
 	}
-	if err := cat.Leaving(ref.String(), func() error { return files.Detach(ctx, ref) }); err != nil {
+	if err := a.o.Catalog.Leaving(ref.String(), func() error { return a.o.Sources.Detach(ctx, ref) }); err != nil {
 		return unfit(err)
 	}
-	return cat.Dropped(ref.String())
+	return a.o.Catalog.Dropped(ref.String())
 }
 
 // unfit words what the store says against files or a name.

@@ -122,7 +122,7 @@ func (c *collection) admit(s submission) (again bool, where place, p *collect.Pa
 	t := c.tokens.find(keyOf(s.hash[:]))
 	switch {
 	case t == nil:
-		return false, where, nil, unknownToken(c)
+		return false, where, nil, refuse.New(refuse.UnknownToken, "The token was not issued for %s.", c.Name)
 	case !t.free() && t.report == keyOf(s.digest[:]):
 		return true, where, nil, nil
 	case !t.free():
@@ -136,10 +136,6 @@ func (c *collection) admit(s submission) (again bool, where place, p *collect.Pa
 	}
 	r := c.rounds[roundKey{c.Round, c.strata()[t.place.stratum]}]
 	return false, t.place, r.params, nil
-}
-
-func unknownToken(c *collection) error {
-	return refuse.New(refuse.UnknownToken, "The token was not issued for %s.", c.Name)
 }
 
 // closedToken says why a free token cannot report now.
@@ -195,7 +191,7 @@ func (c *Collections) tallyLocal(ctx context.Context, ref store.TableRef, p *col
 	t := local.NewTally(p)
 	from := " FROM " + quoted(ref) + " WHERE round = $1 AND stratum = $2"
 	args := []any{int64(p.Round), p.Stratum}
-	if counted(p) {
+	if !slices.ContainsFunc(p.Cells, func(cell collect.Cell) bool { return cell.PayloadSize() > 2 }) { // few values: counting them is worth it
 		return t, c.own.ScanBytes(ctx, "SELECT report, count(*)"+from+" GROUP BY report", args, func(b store.BytesChunk) error {
 			return addCounted(t, p, b.Columns[0].Bytes, b.Columns[1].Ints)
 		})
@@ -206,11 +202,6 @@ func (c *Collections) tallyLocal(ctx context.Context, ref store.TableRef, p *col
 		return nil, err
 	}
 	return t, g.finish()
-}
-
-// counted tells whether the reports of a round have so few values that counting them is worth it.
-func counted(p *collect.Params) bool {
-	return !slices.ContainsFunc(p.Cells, func(cell collect.Cell) bool { return cell.PayloadSize() > 2 })
 }
 
 func addCounted(t *local.Tally, p *collect.Params, reports [][]byte, counts []int64) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -323,7 +324,7 @@ func (t tx) fill(ref store.TableRef, rows [][]any) error {
 
 // table is a collection's table of the server's own.
 func (t tx) table(kind string, r record) store.TableRef {
-	return store.TableRef{Schema: t.schema, Name: kind + "_" + r.id()}
+	return store.TableRef{Schema: t.schema, Name: kind + "_" + strings.ReplaceAll(r.UUID, "-", "")}
 }
 
 // save keeps a collection's record, whose step goes on.

@@ -133,6 +133,3 @@ func entry(uuid string, parts ...any) string {
 	}
 	return key
 }
-
-// id names a collection's own tables.
-func (r record) id() string { return strings.ReplaceAll(r.UUID, "-", "") }

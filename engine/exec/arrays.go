@@ -194,7 +194,7 @@ func (g *summed) fold() {
 func (a *arrays) block(group int) (*estimator.Block, error) {
 	g := &a.groups[group]
 	g.fold()
-	return g.dense.block(a.onto.reach()), nil
+	return g.dense.block(int64(max(math.Abs(a.onto.lo), math.Abs(a.onto.hi)))), nil
 }
 
 // lattice brings numbers onto a grid: k = x/Step rounded half to even and clamped to [Lo, Hi], as
@@ -218,9 +218,6 @@ func newLattice(g estimator.Grid) (lattice, error) {
 	l.inner = min(-l.lo, l.hi)
 	return l, nil
 }
-
-// reach is the largest absolute index.
-func (l lattice) reach() int64 { return int64(max(math.Abs(l.lo), math.Abs(l.hi))) }
 
 // rounder added to a number of size at most 2^51 leaves a float64 whose unit is 1: the addition
 // rounds to an integer, half to even, which is then the difference of the bit patterns. 1.5·2^52

@@ -4,7 +4,6 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/internal/spill"
-	"scrim/planner/plan"
 )
 
 // The persons of a chunk of a dense block: at most 1 MiB of numbers and 1024 persons. The first
@@ -131,10 +130,6 @@ type coordinates struct {
 	groups  []dense
 	memory  *spill.Area
 	places  [][]int64 // the vectors of the persons of a chunk, nil where absent
-}
-
-func newCoordinates(columns []int, v *plan.Vector, memory *spill.Area) *coordinates {
-	return &coordinates{columns: columns, dim: v.Dim, memory: memory}
 }
 
 func (c *coordinates) resize(groups int) {

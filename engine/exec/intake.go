@@ -113,7 +113,7 @@ func (in *intake) collect(a plan.Aggregate) (collector, error) {
 	case v.Form == plan.Arrays && len(a.Columns) == 1:
 		return newArrays(in.keys.at(a.Columns[0]), v, in.scan.Rows, in.memory)
 	case v.Form == plan.Coordinates && len(a.Columns) == 1+v.Dim && !in.scan.Rows:
-		return newCoordinates(in.keys.all(a.Columns), v, in.memory), nil
+		return &coordinates{columns: in.keys.all(a.Columns), dim: v.Dim, memory: in.memory}, nil
 	case v.Form == plan.Pairs && len(a.Columns) == 1 && in.scan.Rows:
 		return newPairs(in.keys.at(a.Columns[0]), v, in.memory)
 	}

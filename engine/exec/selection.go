@@ -71,9 +71,9 @@ func (s *selection) countSQL() string {
 	if scan.Held {
 		held = heldColumn
 	}
-	switch unit := columnName(n); {
+	switch unit := plan.SelectedKey(n); {
 	case scan.Kept:
-		count = "count(*) FILTER (WHERE " + columnName(n+1) + " >= 1)"
+		count = "count(*) FILTER (WHERE " + plan.SelectedKey(n+1) + " >= 1)"
 	case scan.Rows:
 		from = "(SELECT DISTINCT " + keys + ", " + unit + " FROM " + s.rows + " WHERE " + unit + " IS NOT NULL)"
 	}
@@ -152,12 +152,10 @@ func (s *selection) scanSQL(i int) (sql string, args bool) {
 	return "SELECT " + strings.Join(items, ", ") + " FROM " + from + " AS t(" + strings.Join(all, ", ") + ") JOIN " + s.kept + " AS q ON " + strings.Join(same, " AND "), args
 }
 
-func columnName(i int) string { return plan.SelectedKey(i) }
-
 func columnNames(n int) []string {
 	out := make([]string, n)
 	for i := range out {
-		out[i] = columnName(i)
+		out[i] = plan.SelectedKey(i)
 	}
 	return out
 }

@@ -66,7 +66,7 @@ func strToDate(ctx *sql.Context, a []any) (any, error) {
 	if !ok1 || !ok2 {
 		return nil, nil
 	}
-	p := newParse(value)
+	p := &parse{rest: value, yearDay: -1, half: -1, week: -1, weekday: -1, weekYear: -1}
 	if !p.read(format) {
 		return nil, nil
 	}
@@ -85,10 +85,6 @@ type parse struct {
 	sunday, strict bool
 	weekYear       int64
 	sundayYear     bool
-}
-
-func newParse(value string) *parse {
-	return &parse{rest: value, yearDay: -1, half: -1, week: -1, weekday: -1, weekYear: -1}
 }
 
 // value puts the parts together, nil where they are no date or time. A date wants its year, month

@@ -147,11 +147,6 @@ func wholeConstant(e sql.Expression) (int64, bool) {
 	return int64(x), ok && x > 0 && x < 1<<53 && x == math.Trunc(x)
 }
 
-// wholeCells reports whether an expression has one value on each cell of the ranged columns.
-func (sp *space) wholeCells(e sql.Expression) bool {
-	return sp.spread(e) == oneValue
-}
-
 // atEnds is a comparison of a ranged column with a constant, at both ends of the cells: it may hold
 // somewhere in a cell only where it holds at one of them, for it is monotone.
 func (sp *space) atEnds(c sql.Expression) (first, last sql.Expression, ok bool) {

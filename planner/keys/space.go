@@ -254,7 +254,7 @@ func (sp *space) conditions(ids []sql.ColumnId) ([][]sql.Expression, error) {
 		if sp.readsRow(c) {
 			continue
 		}
-		if !sp.wholeCells(c) {
+		if sp.spread(c) != oneValue { // on each cell of the ranged columns
 			if first, last, ok := sp.atEnds(c); ok {
 				out = append(out, []sql.Expression{first, last})
 				continue

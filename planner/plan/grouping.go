@@ -85,10 +85,6 @@ type rangeCount struct {
 	told    bool
 }
 
-func newRangeCount(s *Statement) *rangeCount {
-	return &rangeCount{ranges: s.Ranges, outside: make([]int, len(s.Ranges)), strict: s.Strict}
-}
-
 // add counts a row. Under dp_warnings = 'error' one that is outside ends the statement.
 func (c *rangeCount) add(ctx *sql.Context, row sql.Row) error {
 	c.rows++

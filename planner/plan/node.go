@@ -203,7 +203,7 @@ func (b *Budget) BuildRowIter(ctx *sql.Context, builder sql.NodeExecBuilder, row
 	if err != nil {
 		return nil, h.failed(err)
 	}
-	return &budgetIter{iter, h, newRangeCount(b.Statement)}, nil
+	return &budgetIter{iter, h, &rangeCount{ranges: b.Statement.Ranges, outside: make([]int, len(b.Statement.Ranges)), strict: b.Statement.Strict}}, nil
 }
 
 // Reserved returns the context in which the DPAggregates of a statement have rows: those of an

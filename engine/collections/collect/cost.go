@@ -127,9 +127,6 @@ func treeMin(f factors, h int) uint64 { return ceil(float64(square(treeError*4*f
 // h·sqrt(variance of a debiased node / reports).
 const treeError = 0.72
 
-// haarMin returns the same of LDP_HAAR with k levels, whose typical prefix has A·k/sqrt(12N).
-func haarMin(f factors, k int) uint64 { return ceil(square(f.a*float64(k)) * 16 / 12) }
-
 // sphereMean returns c_d, the mean length of a uniform direction of d coordinates, a power of two,
 // along a vector on whose side it lies: c_1 = 1, c_2 = 2/π, c_{d+2} = c_d·d/(d+1).
 func sphereMean(d int) float64 {

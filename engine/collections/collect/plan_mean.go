@@ -176,7 +176,7 @@ func half(need uint64, parts int) uint64 {
 // transform.
 func (g *Design) deriveHaar(f factors) error {
 	d := &g.Declaration
-	need := haarMin(f, d.Levels)
+	need := ceil(square(f.a*float64(d.Levels)) * 16 / 12) // a typical prefix has A·k/√(12N) of k levels
 	if d.Expected < need {
 		return few("%d levels take %d reports", d.Levels, need)
 	}

@@ -31,10 +31,6 @@ func batchOf(n uint64) (Batch, error) {
 	return Batch{Expected: b.Expected, Min: b.Min, Honest: b.Honest, Max: b.Max}, nil
 }
 
-func (b Batch) margin() mix.Batch {
-	return mix.Batch{Expected: b.Expected, Min: b.Min, Honest: b.Honest, Max: b.Max}
-}
-
 // addBatches appends a round of the shuffle model: each cell is filled by batches of its own.
 func (g *Design) addBatches(cells []Cell, b Batch) {
 	for i := range cells {
@@ -72,7 +68,7 @@ func sumBatch(d *Declaration, n uint64) (Batch, error) {
 		return b, err
 	}
 	eps := uint32(d.Epsilon)
-	ring, err := mix.RingOf(eps, b.margin())
+	ring, err := mix.RingOf(eps, mix.Batch{Expected: b.Expected, Min: b.Min, Honest: b.Honest, Max: b.Max})
 	if err != nil {
 		return b, accountant(err)
 	}

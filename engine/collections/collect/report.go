@@ -265,7 +265,7 @@ func (p *Params) CheckMessage(m Message) error {
 	}
 	ok := false
 	if p.Batch.Levels > 0 {
-		ok = m.Value() == 0 && uint64(m.Node()) < geometry.Nodes(p.Batch.Levels) && p.hasCoordinate(m)
+		ok = m.Value() == 0 && uint64(m.Node()) < geometry.Nodes(p.Batch.Levels) && int(m.Coordinate()) < len(p.Cells) // which are in the order of coordinates
 	} else {
 		ok = m.Node() == 0 && m.Value()>>p.Batch.Bits == 0 && uint64(m.Coordinate()) < p.Cells[0].Domain
 	}
@@ -274,10 +274,6 @@ func (p *Params) CheckMessage(m Message) error {
 	}
 	return nil
 }
-
-// hasCoordinate tells whether a tree of the round is of the message's coordinate. Cells are in the
-// order of coordinates.
-func (p *Params) hasCoordinate(m Message) bool { return int(m.Coordinate()) < len(p.Cells) }
 
 // CheckMessageOf is CheckMessage for a batch of one cell: a tree's message must be of its
 // coordinate.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/device"
@@ -262,7 +263,7 @@ func (w *Wallet) admit(p *Params, t Token, cell uint32) (Record, error) {
 	}
 	return Record{
 		UUID: p.UUID, Collection: p.Collection, Protocol: p.Protocol, Round: p.Round, Stratum: p.Stratum, Cell: cell,
-		Fingerprint: p.Fingerprint(), Cost: cost, Made: today(), State: Pending,
+		Fingerprint: p.Fingerprint(), Cost: cost, Made: time.Now().UTC().Format(time.DateOnly), State: Pending,
 		Token: slices.Clone(t.Secret[:]), TokenHash: hash, Trusted: Trusting(p),
 	}, nil
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"scrim/internal/lists"
 	"scrim/internal/refuse"
@@ -222,6 +221,3 @@ func (r *Record) same(p *Params) error {
 }
 
 func firstOf(h [32]byte) []byte { return slices.Clone(h[:8]) }
-
-// today is the day of a record.
-func today() string { return time.Now().UTC().Format(time.DateOnly) }

@@ -108,9 +108,6 @@ func (t *Tally) level(c collect.Cell) tree.Level {
 	panic("local: no level of a tree: " + string(c.Randomiser))
 }
 
-// sums returns the sums of a DGAUSS cell's coordinates.
-func (t *Tally) sums(c collect.Cell) []int64 { return t.part(c.Cell).sum.(*coordinates).sums }
-
 // histogram is the estimate of LDP_HIER and LDP_HAAR.
 type histogram struct {
 	Only

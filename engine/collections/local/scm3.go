@@ -61,7 +61,7 @@ func decodeSCM3(p *collect.Params, t *Tally, info Info) (Estimate, error) {
 	if cell.Randomiser == collect.Sphere {
 		y, variance = sphereMean(p, cell, t.part(cell.Cell).sum.(*sphere), n)
 	} else {
-		y, variance = gaussMean(p, t.sums(cell), n)
+		y, variance = gaussMean(p, t.part(cell.Cell).sum.(*coordinates).sums, n)
 	}
 	target := p.Derived.ClipTarget
 	info.Clip, info.Covers, info.Omits = &target, coversBoth, omitsBias

@@ -59,7 +59,7 @@ func newAccumulator(p *collect.Params, c collect.Cell) accumulator {
 	case collect.KRR:
 		return &values{cell: c, size: 2, counts: make([]uint64, c.Domain)}
 	case collect.OUE:
-		return newOnes(c)
+		return &ones{cell: c, counts: make([]uint64, c.Domain), bytes: make([]uint64, (c.Domain+7)/8)}
 	case collect.HRR:
 		return &signs{cell: c, sums: make([]int64, c.Domain)}
 	case collect.DLAP:
@@ -240,10 +240,6 @@ type ones struct {
 	// of each byte of a report: eight counts, one a byte, the first bit in the lowest
 	bytes []uint64
 	held  int // reports in bytes
-}
-
-func newOnes(c collect.Cell) *ones {
-	return &ones{cell: c, counts: make([]uint64, c.Domain), bytes: make([]uint64, (c.Domain+7)/8)}
 }
 
 // spread has, for each byte, its bits in the bytes of a word: bit 7 in the lowest.

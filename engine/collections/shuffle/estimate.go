@@ -83,9 +83,6 @@ func refusing(info local.Info, ask string) only { return only{local.NewOnly("SHU
 
 func (o only) Sum() (float64, float64, error) { return 0, 0, o.Refuse("SUM") }
 
-// normalPoint is how many standard deviations a normal number is within with probability conf.
-func normalPoint(conf float64) float64 { return math.Sqrt2 * math.Erfinv(conf) }
-
 // Publish returns what round 1 or 2 of SHUF_SCM3 makes public for the next one: the centre of the
 // rotated vectors, and how long they are about it. It refuses TooFewReports if a cell has not its
 // minimum, BatchWindow for a batch that cannot be, and CollectionState for a last round. The
@@ -250,7 +247,7 @@ func (h histogram) Interval(conf float64) (lo, hi float64, err error) {
 		return 0, 0, err
 	}
 	value, stderr := h.placed.Mean()
-	half := normalPoint(conf) * stderr
+	half := math.Sqrt2 * math.Erfinv(conf) * stderr // within it is a normal number with probability conf
 	return value - half, value + half, nil
 }
 

@@ -66,7 +66,7 @@ func (c contributors) Round(name string, round int, stratum string) (*collect.Pa
 // Accept implements intake.Backend. The name is the address's: a bundle of another collection is
 // refused before its token is looked at.
 func (c contributors) Accept(ctx context.Context, name string, token, bundle []byte) error {
-	if !c.takes(name) {
+	if !slices.ContainsFunc(c.s.pinned(), func(p *pin) bool { return p.of.named(name) }) {
 		return refuse.New(refuse.CollectionState, "No round of such a collection is pinned.")
 	}
 	if len(bundle) >= sha256.Size {
@@ -82,9 +82,4 @@ func (c contributors) Accept(ctx context.Context, name string, token, bundle []b
 		c.log.Error().Err(err).Msg("a bundle could not be taken")
 	}
 	return err
-}
-
-// takes tells whether a round of the collection is pinned.
-func (c contributors) takes(name string) bool {
-	return slices.ContainsFunc(c.s.pinned(), func(p *pin) bool { return p.of.named(name) })
 }

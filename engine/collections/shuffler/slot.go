@@ -118,14 +118,12 @@ func (t *slot) take(list []*request) {
 
 // closeFull closes the open batch if it is full.
 func (t *slot) closeFull() error {
-	if !t.full() {
+	if t.open == nil || t.open.n < t.s.limit(t.pin) {
 		return nil
 	}
 	_, err := t.close(closing{})
 	return err
 }
-
-func (t *slot) full() bool { return t.open != nil && t.open.n >= t.s.limit(t.pin) }
 
 // unspent answers the requests whose tokens have reported to closed batches, and returns the others
 // in the order of their tokens' hashes.

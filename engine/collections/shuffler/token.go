@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -75,7 +76,7 @@ func stratumAt(g *collect.Design, stratum string) (at int, ok bool) {
 	if len(g.Declaration.Strata) == 0 {
 		return 0, stratum == ""
 	}
-	at = slices.IndexFunc(g.Declaration.Strata, func(s string) bool { return equalFold(s, stratum) })
+	at = slices.IndexFunc(g.Declaration.Strata, func(s string) bool { return strings.EqualFold(s, stratum) })
 	return max(0, at), at >= 0
 }
 

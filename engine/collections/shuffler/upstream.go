@@ -127,7 +127,5 @@ func outward(err error) error {
 // loopback reports whether a host can be reached from this machine only.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
-	return equalFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
-
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,7 +1,9 @@
 package browse
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,7 +154,7 @@ func (s *Server) status(ctx *sql.Context, all bool) []Variable {
 	for key, n := range names {
 		list = append(list, Variable{n, values[key]})
 	}
-	sortVariables(list)
+	slices.SortFunc(list, func(a, b Variable) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	return list
 }
 

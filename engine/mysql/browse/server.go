@@ -15,7 +15,6 @@ import (
 
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
-	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -87,16 +86,7 @@ func (s *Server) Open(c *analyzer.Catalog, o Options) {
 	s.fillMySQL()
 }
 
-func sortVariables(list []Variable) {
-	slices.SortFunc(list, func(a, b Variable) int { return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
-}
-
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
-
-// routine finds a procedure by its name.
-func (s *Server) routine(name string) (Routine, bool) {
-	return lists.Find(s.Routines, func(r Routine) bool { return strings.EqualFold(r.Name, name) })
-}
 
 // answers make the answers of statements, as the table of one statement: made when the statement is
 // bound, so that a table that is not there is an error where it is in MySQL. An argument is nil

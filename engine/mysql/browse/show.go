@@ -355,7 +355,7 @@ func (s *Server) showCreateUser(ctx *sql.Context, args []*string) (*table, error
 
 // showCreateRoutine answers SHOW CREATE PROCEDURE: the server's own have a signature and no text.
 func (s *Server) showCreateRoutine(_ *sql.Context, args []*string) (*table, error) {
-	r, ok := s.routine(of(args[1]))
+	r, ok := lists.Find(s.Routines, func(r Routine) bool { return strings.EqualFold(r.Name, of(args[1])) })
 	if !ok {
 		return nil, mysql.NewSQLError(1305, "42000", "PROCEDURE %s does not exist", of(args[1]))
 	}

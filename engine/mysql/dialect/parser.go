@@ -164,7 +164,7 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 			return s, err
 		}
 	}
-	over := hasWindow(m.text)
+	over := hasWord(m.text, "over")
 	if over || hasWord(m.text, "having") { // before totals, which are rows for it
 		if err := windows(s); err != nil {
 			return s, err

@@ -89,9 +89,6 @@ func overs(s ast.Statement) error {
 // errWindowUse is MySQL's ER_WINDOW_INVALID_WINDOW_FUNC_USE.
 const errWindowUse = 3593
 
-// hasWindow reports whether a text may have a window function.
-func hasWindow(text string) bool { return hasWord(text, "over") }
-
 // windowed reports whether a SELECT itself has both groups and window functions.
 func windowed(sel *ast.Select) bool {
 	over, star := false, false

@@ -69,7 +69,7 @@ func (t *Translator) Public(err error, f Context) error {
 			t.record(err, f)
 			return failure(r, f)
 		}
-		return refusal(r)
+		return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s", r.Error())
 	}
 	if c := new(plan.Computation); errors.As(err, &c) {
 		f.Protected = true // before anything was read, too: made-up numbers are not shown
@@ -246,10 +246,6 @@ func root(err error) error {
 // failure is a refusal whose cause is in the log only.
 func failure(r *refuse.Error, f Context) error {
 	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s (statement id %s)", r.Error(), f.ID)
-}
-
-func refusal(r *refuse.Error) error {
-	return mysql.NewSQLError(refuse.MySQLErrno, refuse.Lookup(r.Code).SQLState, "%s", r.Error())
 }
 
 // account turns the account's errors into refusals; other errors stay as they are.

@@ -63,7 +63,7 @@ func (s Statement) instead(errno int, state, words string, v []string) (int, str
 		switch {
 		case begins("SET"):
 			return mysql.ERUnknownSystemVariable, "HY000", "Unknown system variable '" + first + "'"
-		case begins("ALTER") && s.has("DROP") && len(v) > 1:
+		case begins("ALTER") && slices.ContainsFunc(s.tokens(), func(t string) bool { return strings.EqualFold(t, "DROP") }) && len(v) > 1:
 			return mysql.ERCantDropFieldOrKey, "42000", "Can't DROP '" + v[1] + "'; check that column/key exists"
 		}
 	case mysql.ERDBAccessDenied:
@@ -220,10 +220,6 @@ func word(list []string, i int) string {
 		return list[i]
 	}
 	return ""
-}
-
-func (s Statement) has(w string) bool {
-	return slices.ContainsFunc(s.tokens(), func(t string) bool { return strings.EqualFold(t, w) })
 }
 
 // clauses are the words that begin a part of a statement, with MySQL's name of it.

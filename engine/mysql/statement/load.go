@@ -39,7 +39,7 @@ func (h *Handler) load(ctx *sql.Context, c *mysql.Conn, s *sqlparser.Load, w *cu
 		return err
 	}
 	if !on || !wire.Of(c).LocalFiles() {
-		return localDenied()
+		return mysql.NewSQLError(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
 	}
 	format, err := infile.FormatOf(s)
 	if err != nil {
@@ -173,9 +173,4 @@ func (h *Handler) columnsOf(ctx *sql.Context, name sqlparser.TableName) (sql.Sch
 		return nil, err
 	}
 	return table.Schema(ctx), nil
-}
-
-// localDenied is MySQL's error where files of the client are not taken.
-func localDenied() error {
-	return mysql.NewSQLError(3948, "42000", "Loading local data is disabled; this must be enabled on both the client and server sides")
 }

@@ -91,14 +91,11 @@ func (t *Table) check(ctx *sql.Context, row sql.Row) error {
 			return err
 		}
 		if sql.IsFalse(v) {
-			return violated(c.name)
+			return sql.ErrCheckConstraintViolated.New(c.name)
 		}
 	}
 	return nil
 }
-
-// violated is an error that go-mysql-server's INSERT IGNORE knows.
-func violated(name string) error { return sql.ErrCheckConstraintViolated.New(name) }
 
 // round rounds the times of a row to the digits that their columns have, away from zero.
 func (t *Table) round(row sql.Row) {
@@ -362,7 +359,7 @@ func (d *definition) meets(ctx *sql.Context, p *Provider, s store.Session, c che
 	if found, err := anyRow(ctx, s, quote(t.def.Ref)+" WHERE "+where, b.Args()...); err != nil || !found {
 		return err
 	}
-	return violated(c.Name)
+	return sql.ErrCheckConstraintViolated.New(c.Name)
 }
 
 // anyRow reports whether there is a row in FROM from, in the store's SQL.

@@ -236,7 +236,7 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 			}
 			id := identity(0, values)
 			if seen[id] != nil {
-				return duplicate(e.t.shownKey(key, row), key.Primary, nil)
+				return sql.NewUniqueKeyErr(e.t.shownKey(key, row), key.Primary, nil)
 			}
 			seen[id] = row
 			present = append(present, values)
@@ -254,7 +254,7 @@ func (e *editor) refuseDuplicate(ctx *sql.Context, pending [][]any) error {
 			if row := seen[identity(0, values)]; row != nil {
 				text = e.t.shownKey(key, row)
 			}
-			return duplicate(text, key.Primary, existing[:n:n])
+			return sql.NewUniqueKeyErr(text, key.Primary, existing[:n:n])
 		}
 	}
 	return nil

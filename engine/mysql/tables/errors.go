@@ -184,8 +184,3 @@ func (r *convertedRows) Next(ctx *sql.Context) (sql.Row, error) {
 	}
 	return out, nil
 }
-
-// duplicate returns MySQL's duplicate-key condition in the form that go-mysql-server acts on.
-func duplicate(key string, primary bool, existing sql.Row) error {
-	return sql.NewUniqueKeyErr(key, primary, existing)
-}

@@ -277,10 +277,6 @@ func (a awaited) WithChildren(*sql.Context, ...sql.Expression) (sql.Expression, 
 	return a, nil
 }
 
-func awaitedOf(t sql.Type) *sql.ColumnDefaultValue {
-	return &sql.ColumnDefaultValue{Expr: awaited{expression.NewLiteral(nil, types.Null)}, OutType: t, ReturnNil: true, Parenthesized: true}
-}
-
 // waits reports whether an expression is the DEFAULT of a generated column.
 func waits(e sql.Expression) bool {
 	if w, ok := e.(*expression.Wrapper); ok {

@@ -192,7 +192,7 @@ func (t *Table) taken(ctx *sql.Context, values []any, number int64) (bool, error
 			return false, err
 		}
 		if row != nil && row[len(t.schema)] != any(number) {
-			warn(ctx, mysql.ERDupEntry, duplicate(t.shownKey(k, values), k.Primary, nil))
+			warn(ctx, mysql.ERDupEntry, sql.NewUniqueKeyErr(t.shownKey(k, values), k.Primary, nil))
 			return true, nil
 		}
 	}

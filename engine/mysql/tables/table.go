@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -82,7 +83,7 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 			col.OnUpdate = sql.NewUnresolvedColumnDefaultValue(m.OnUpdate)
 		}
 		if m.Generated != "" {
-			col.Default, t.computes = awaitedOf(typ), true
+			col.Default, t.computes = &sql.ColumnDefaultValue{Expr: awaited{expression.NewLiteral(nil, types.Null)}, OutType: typ, ReturnNil: true, Parenthesized: true}, true
 		}
 		t.schema[i] = col
 	}

@@ -168,7 +168,7 @@ func (c *moving) move(ctx *sql.Context, t *Table, was, now sql.Row) error {
 			return err
 		}
 		if values, ok := pick(old, columns); ok && c.taken[identity(i, values)] {
-			return duplicate(t.shownKey(k, old), k.Primary, nil)
+			return sql.NewUniqueKeyErr(t.shownKey(k, old), k.Primary, nil)
 		}
 		if values, ok := pick(taken, columns); ok {
 			id := identity(i, values)

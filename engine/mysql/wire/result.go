@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"strconv"
 
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
@@ -183,5 +182,3 @@ func (c *Conn) refuse(errno uint16, state, text string) bool {
 func (c *Conn) malformed() bool {
 	return c.refuse(errMalformed, "HY000", "Malformed communication packet.")
 }
-
-func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -210,7 +211,7 @@ func (s *Server) kill(ctx context.Context, c *Conn, body []byte) bool {
 	if r.bad {
 		return c.malformed()
 	}
-	return s.query(ctx, c, "KILL "+decimal(uint64(id)))
+	return s.query(ctx, c, "KILL "+strconv.FormatUint(uint64(id), 10))
 }
 
 // fieldList describes those columns of a table whose names match, each with the mark of no default.

@@ -72,7 +72,7 @@ func Wanted(getenv func(string) string) (bool, error) {
 		return false, nil
 	}
 	switch exporter := strings.TrimSpace(getenv("OTEL_TRACES_EXPORTER")); {
-	case exporter == "none", exporter == "" && endpoint(getenv) == "":
+	case exporter == "none", exporter == "" && cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "":
 		return false, nil
 	case exporter != "" && exporter != "otlp":
 		return false, fmt.Errorf("OTEL_TRACES_EXPORTER: want otlp or none, have %q", exporter)
@@ -86,11 +86,6 @@ func Wanted(getenv func(string) string) (bool, error) {
 
 // protocol is the only one that is spoken, and the default.
 const protocol = "http/protobuf"
-
-// endpoint is where traces go to, "" where that is not said.
-func endpoint(getenv func(string) string) string {
-	return cmp.Or(getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
-}
 
 // Statement implements watch.Observer. It does not block: what a full queue does not take is lost.
 func (e *Exporter) Statement(s watch.Event) {
@@ -147,7 +142,7 @@ func attributes(s watch.Event) []attribute.KeyValue {
 		out = append(out, attribute.StringSlice("scrim.tables", s.Tables), attribute.Int("scrim.replayed", s.Replayed), attribute.Int("scrim.charged", s.Charged))
 	}
 	if len(s.Charges) > 0 {
-		out = append(out, attribute.Int64Slice("scrim.ledger", entries(s.Charges)))
+		out = append(out, attribute.Int64Slice("scrim.ledger", lists.Map(s.Charges, func(id uint64) int64 { return int64(id) })))
 	}
 	if s.Outcome != watch.Answered {
 		out = append(out, attribute.String("error.type", s.Cause))
@@ -156,11 +151,6 @@ func attributes(s watch.Event) []attribute.KeyValue {
 		out = append(out, attribute.String("db.response.status_code", strconv.Itoa(s.Errno)))
 	}
 	return out
-}
-
-// entries are the ledger's entries as numbers that a span can hold.
-func entries(ids []uint64) []int64 {
-	return lists.Map(ids, func(id uint64) int64 { return int64(id) })
 }
 
 // under is a context within the trace that a client says it is part of.

@@ -76,7 +76,7 @@ func New(s Sources) *Metrics {
 	defects := prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "scrim_recovered_panics_total", Help: "Statements and connections that ended with a panic: defects of the server, whose stacks are in its log.",
 	}, func() float64 { return float64(panics.Total()) })
-	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.attempts, m.delayed, m.commits, defects, newState(s),
+	m.registry.MustRegister(m.statements, m.refusals, m.seconds, m.releases, m.logins, m.attempts, m.delayed, m.commits, defects, &state{s: s},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.begin()
 	return m

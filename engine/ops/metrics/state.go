@@ -61,8 +61,6 @@ type state struct {
 	err    error
 }
 
-func newState(s Sources) *state { return &state{s: s} }
-
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }

@@ -9,10 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -407,5 +405,3 @@ func (im *importer) keep(ctx context.Context, exists bool, files []byte) error {
 	_, err = im.r.exec(ctx, putSQL, store.BucketColumns, store.TableKey(im.table), value)
 	return err
 }
-
-func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -202,7 +203,7 @@ var storeNames = map[string]string{"DATETIME": "TIMESTAMP", "LONGTEXT": "VARCHAR
 
 // declare takes the types that were asked for.
 func (s *inputs) declare() error {
-	for _, name := range sortedKeys(s.o.Types) {
+	for _, name := range slices.Sorted(maps.Keys(s.o.Types)) {
 		i := slices.IndexFunc(s.columns, func(c string) bool { return strings.EqualFold(c, name) })
 		if i < 0 {
 			return unreadable("the file has no column %q; it has %s", name, strings.Join(s.columns, ", "))

@@ -3,6 +3,7 @@
 package infile
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -70,7 +71,7 @@ func (f *File) next() (sql.Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.file, f.rows = file, newRows(file, f.Format)
+		f.file, f.rows = file, &rows{r: bufio.NewReaderSize(file, 64<<10), format: f.Format}
 		for range f.Ignore {
 			if err := f.rows.skip(); err != nil {
 				return nil, err

@@ -73,10 +73,6 @@ type rows struct {
 	row    int // of the file, from 1, those that were passed over counted
 }
 
-func newRows(r io.Reader, f Format) *rows {
-	return &rows{r: bufio.NewReaderSize(r, 64<<10), format: f}
-}
-
 // at reports whether the file goes on with text, which it then passes over.
 func (f *rows) at(text []byte) bool {
 	if len(text) == 0 {

@@ -179,7 +179,7 @@ func worded(err error) error {
 // Look implements source.Snapshot.
 func (s *snapshot) Look(ctx context.Context, database, table string) (*source.Table, error) {
 	var engine, typ, there string
-	rows, err := s.texts(ctx, "SELECT COALESCE(ENGINE, ''), TABLE_TYPE, CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+text(database)+" AND TABLE_NAME = "+text(table), 3)
+	rows, err := s.texts(ctx, "SELECT COALESCE(ENGINE, ''), TABLE_TYPE, CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+sqltext.Text(database)+" AND TABLE_NAME = "+sqltext.Text(table), 3)
 	if err != nil {
 		return nil, worded(err)
 	}
@@ -219,7 +219,7 @@ type column struct {
 
 // columns lists the columns of a table.
 func (s *snapshot) columns(ctx context.Context, database, table string) (list []column, err error) {
-	rows, err := s.texts(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+text(database)+" AND TABLE_NAME = "+text(table)+" ORDER BY ORDINAL_POSITION", 4)
+	rows, err := s.texts(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, DATA_TYPE, IS_NULLABLE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+sqltext.Text(database)+" AND TABLE_NAME = "+sqltext.Text(table)+" ORDER BY ORDINAL_POSITION", 4)
 	if err != nil {
 		return nil, worded(err)
 	}
@@ -315,6 +315,3 @@ func stored(data, column string) (store, read string) {
 	}
 	return "", ""
 }
-
-// text quotes a text. sql_mode is ”, so that a backslash escapes.
-func text(s string) string { return sqltext.Text(s) }
