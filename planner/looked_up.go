@@ -115,18 +115,17 @@ func (s *statement) lookedUp(q *gmsplan.Subquery) (sql.Expression, error) {
 		return nil, err
 	}
 	s.looks = true
-	x, _, err := transform.Expr(s.ctx, tree.Unalias(p.Projections[0]), func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	return tree.Replaced(s.ctx, tree.Unalias(p.Projections[0]), func(e sql.Expression) sql.Expression {
 		at := slices.IndexFunc(g.SelectDeps, func(d sql.Expression) bool { return tree.ID(d) != 0 && tree.ID(d) == tree.ID(e) })
 		if at < 0 {
-			return e, transform.SameTree, nil
+			return nil
 		}
 		l := &lookup{keyedAnswer: k, column: at, t: g.SelectDeps[at].Type(s.ctx), counts: rel.CountsRows(g.SelectDeps[at])}
 		if k.answer != nil {
 			l.t = k.answer.Shown[at].Type
 		}
-		return l, transform.NewTree, nil
+		return l
 	})
-	return x, err
 }
 
 // rowsAround are the public rows on which a node evaluates its expressions, or more of them.

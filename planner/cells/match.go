@@ -6,7 +6,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator/groups"
@@ -85,18 +84,14 @@ func (m *match) translated(e sql.Expression) sql.Expression {
 		return nil
 	}
 	ok := true
-	out, _, err := transform.Expr(m.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		f, is := e.(*expression.GetField)
-		if !is {
-			return e, transform.SameTree, nil
-		}
+	out, err := tree.Replaced(m.ctx, e, func(f *expression.GetField) sql.Expression {
 		at := slices.IndexFunc(m.q.Rows.From.Bases, func(b rel.Base) bool { return b.ID == f.Id() })
 		if at < 0 {
 			ok = false
-			return e, transform.SameTree, nil
+			return nil
 		}
 		b := &m.d.Rows.From.Bases[at]
-		return expression.NewGetFieldWithTable(int(b.ID), 0, b.Type, "", "", b.Name, true), transform.NewTree, nil
+		return expression.NewGetFieldWithTable(int(b.ID), 0, b.Type, "", "", b.Name, true)
 	})
 	if err != nil || !ok {
 		return nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 
 	"scrim/functions/standard"
 	"scrim/planner/lower"
@@ -129,12 +128,12 @@ func (k *facts) base(e sql.Expression) *rel.Base {
 
 // read puts the columns that are read in the place of those that they are equal to.
 func (k *facts) read(e sql.Expression) sql.Expression {
-	out, _, err := transform.Expr(k.f.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	out, err := tree.Replaced(k.f.ctx, e, func(e *expression.GetField) sql.Expression {
 		if b := k.base(e); b != nil && k.stand[b.ID] != nil {
 			p := k.stand[b.ID]
-			return expression.NewGetFieldWithTable(int(p.ID), 0, p.Type, p.Ref.Schema, p.Ref.Name, p.Name, true), transform.NewTree, nil
+			return expression.NewGetFieldWithTable(int(p.ID), 0, p.Type, p.Ref.Schema, p.Ref.Name, p.Name, true)
 		}
-		return e, transform.SameTree, nil
+		return nil
 	})
 	if err != nil {
 		return e
@@ -154,13 +153,7 @@ func (k *facts) holdsOfNull(c sql.Expression) bool {
 
 // placed makes an expression over base columns read them at the given places of a row.
 func placed(ctx *sql.Context, e sql.Expression, place func(sql.ColumnId) int) (sql.Expression, error) {
-	out, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if gf, ok := e.(*expression.GetField); ok {
-			return gf.WithIndex(place(gf.Id())), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	})
-	return out, err
+	return tree.Replaced(ctx, e, func(gf *expression.GetField) sql.Expression { return gf.WithIndex(place(gf.Id())) })
 }
 
 // column resolves base columns for a translation that names them apart, with what is known of

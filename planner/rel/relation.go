@@ -6,7 +6,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function"
-	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/accounting/days"
@@ -169,19 +168,17 @@ func (r *Relation) Has(id sql.ColumnId) bool {
 // Origin rewrites e over base columns; nil when a column in it has no origin.
 func (r *Relation) Origin(ctx *sql.Context, e sql.Expression) sql.Expression {
 	ok := !tree.HasSubquery(ctx, e)
-	out, _, err := transform.Expr(ctx, e, func(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+	out, err := tree.Replaced(ctx, e, func(e sql.Expression) sql.Expression {
 		switch e := e.(type) {
 		case *expression.GetField:
-			c := r.Find(e)
-			if c == nil || c.origin == nil {
-				ok = false
-				return e, transform.SameTree, nil
+			if c := r.Find(e); c != nil && c.origin != nil {
+				return c.origin
 			}
-			return c.origin, transform.NewTree, nil
+			ok = false
 		case *expression.Alias:
-			return e.Child, transform.NewTree, nil
+			return e.Child
 		}
-		return e, transform.SameTree, nil
+		return nil
 	})
 	if err != nil || !ok {
 		return nil

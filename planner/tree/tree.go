@@ -74,6 +74,20 @@ func HasSubquery(ctx *sql.Context, e sql.Expression) bool {
 	return Contains(ctx, e, func(e sql.Expression) bool { _, is := e.(*plan.Subquery); return is })
 }
 
+// Replaced returns an expression with others in the place of those of one type in it, from below.
+// Where by has nil, they stay.
+func Replaced[E sql.Expression](ctx *sql.Context, e sql.Expression, by func(E) sql.Expression) (sql.Expression, error) {
+	out, _, err := transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
+		if x, ok := e.(E); ok {
+			if other := by(x); other != nil {
+				return other, transform.NewTree, nil
+			}
+		}
+		return e, transform.SameTree, nil
+	})
+	return out, err
+}
+
 // Fields lists the columns that an expression reads, left to right, each as often as it is read.
 func Fields(ctx *sql.Context, e sql.Expression) []sql.ColumnId {
 	var ids []sql.ColumnId

@@ -174,13 +174,7 @@ func (f *finder) indexed(e sql.Expression) (sql.Expression, error) {
 	if tree.HasSubquery(f.ctx, e) {
 		return nil, unsupported("Run the subquery first, or assign the column last.", "A subquery beside a column that the %s has assigned before is not supported.", f.verb)
 	}
-	e, _, err := transform.Expr(f.ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if g, ok := e.(*expression.GetField); ok {
-			return g.WithIndex(f.column(g)), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
-	})
-	return e, err
+	return tree.Replaced(f.ctx, e, func(g *expression.GetField) sql.Expression { return g.WithIndex(f.column(g)) })
 }
 
 // columns replaces the columns of an expression by those that the targets have in the SELECT.

@@ -19,6 +19,7 @@ import (
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
+	"scrim/planner/tree"
 )
 
 // target is which rows of one stored table an UPDATE or DELETE is about.
@@ -196,11 +197,8 @@ func (t *target) indexed(ctx *sql.Context, e sql.Expression) sql.Expression {
 
 // indexed makes an expression's columns those of a schema by their place, from first on.
 func indexed(ctx *sql.Context, schema sql.Schema, first int, e sql.Expression) sql.Expression {
-	e, _, _ = transform.Expr(ctx, e, func(_ *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-		if f, ok := e.(*expression.GetField); ok {
-			return f.WithIndex(first + schema.IndexOfColName(f.Name())), transform.NewTree, nil
-		}
-		return e, transform.SameTree, nil
+	e, _ = tree.Replaced(ctx, e, func(f *expression.GetField) sql.Expression {
+		return f.WithIndex(first + schema.IndexOfColName(f.Name()))
 	})
 	return e
 }
