@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"scrim/engine"
+	"scrim/internal/lists"
 )
 
 // configCommand checks, shows and explains what serve would run with.
@@ -177,20 +177,12 @@ var settings = []setting{
 
 // find returns the setting of a name.
 func find(name string) (setting, bool) {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
-	if i < 0 {
-		return setting{}, false
-	}
-	return settings[i], true
+	return lists.Find(settings, func(s setting) bool { return s.name == name })
 }
 
 // ofField returns the setting of a field of engine.Config.
 func ofField(field string) (setting, bool) {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.field == field })
-	if i < 0 {
-		return setting{}, false
-	}
-	return settings[i], true
+	return lists.Find(settings, func(s setting) bool { return s.field == field })
 }
 
 // variable is the setting's environment variable.

@@ -113,18 +113,10 @@ func (a *Account) Close() {
 
 // Take notes that the statement is about to hold n bytes more.
 func (a *Account) Take(n int64) error {
-	if a == nil || n == 0 {
+	if a == nil {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.held += n
-	err := a.check(n, true)
-	if err != nil {
-		a.held -= n
-		_ = a.settle()
-	}
-	return err
+	return a.more(&a.held, n, true)
 }
 
 // Free notes that the statement holds n bytes less.
@@ -140,15 +132,23 @@ func (a *Account) Free(n int64) {
 
 // Keep notes that the session is about to keep n bytes more, or less, until it ends.
 func (a *Account) Keep(n int64) error {
-	if a == nil || n == 0 {
+	if a == nil {
+		return nil
+	}
+	return a.more(&a.kept, n, false)
+}
+
+// more adds n bytes to a sum, if they fit.
+func (a *Account) more(sum *int64, n int64, ofStatement bool) error {
+	if n == 0 {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.kept += n
-	err := a.check(n, false)
+	*sum += n
+	err := a.check(n, ofStatement)
 	if err != nil {
-		a.kept -= n
+		*sum -= n
 		_ = a.settle()
 	}
 	return err
