@@ -62,7 +62,7 @@ func writeTo(file, data string, t *Table) error {
 func definitions(tables []*Table, asked []estimator.Relation) []string {
 	var list []string
 	for _, r := range asked {
-		list = append(list, "CREATE DATABASE "+database(r))
+		list = append(list, "CREATE DATABASE "+database(r)+" COLLATE utf8mb4_0900_bin") // keys are shown as they are spelled
 		for _, t := range tables {
 			list = append(list, "CREATE TABLE "+database(r)+"."+t.Name+" ("+t.Columns+")")
 		}
