@@ -210,7 +210,7 @@ func rowsInside() error {
 	return rule.Deny(rule.Correlated, refuse.Context,
 		"Rows that have some are SELECT COUNT(DISTINCT t.k) FROM t, those that have none (SELECT COUNT(*) FROM p) - (SELECT COUNT(DISTINCT t.k) FROM t); "+
 			"what each has is an aggregate by equalities with columns of the public tables around it, (SELECT COUNT(*) FROM t WHERE t.k = p.k).",
-		"The subquery would show for every row whether rows of persons belong to it.")
+		"The subquery would show for every row around it whether it has rows of a protected table.")
 }
 
 func everyRow() error {
