@@ -116,12 +116,18 @@ const unseenSide = 4
 // octaves are those of the noisy counts.
 const longTail, longOctaves = 4, 7
 
-// longest is the greatest number of octaves of a side from its fullest one to its gate.
+// longest is the greatest number of octaves of a side from its fullest one to its gate, or from a
+// later one that is nearly as full: persons of one to sixteen rows may be evenly far off.
 func (c Counts) longest() (octaves int) {
 	for _, counts := range [][]float64{c.up, c.down} {
 		if counts != nil {
 			gate := pointsOf(c.groups).open(counts, c.sigma*c.tail, c.adjoining())
-			octaves = max(octaves, gate-fullest(counts))
+			nearly := 0.75 * counts[fullest(counts)]
+			from := gate
+			for from > 0 && counts[from] < nearly {
+				from--
+			}
+			octaves = max(octaves, gate-from)
 		}
 	}
 	return octaves
