@@ -82,8 +82,10 @@ var lawFunction = &ErrorBarFunction{ErrorBar: Law, Name: LawName, Signature: Law
 
 // ErrorBarByName finds a function that tells of an error by its name in any case.
 func ErrorBarByName(name string) (*ErrorBarFunction, bool) {
-	all := append(errorBarFunctions[:len(errorBarFunctions):len(errorBarFunctions)], lawFunction)
-	return lists.Find(all, func(f *ErrorBarFunction) bool { return strings.EqualFold(f.Name, name) })
+	if strings.EqualFold(name, LawName) {
+		return lawFunction, true
+	}
+	return lists.Find(errorBarFunctions, func(f *ErrorBarFunction) bool { return strings.EqualFold(f.Name, name) })
 }
 
 // ErrorBarCall is what a marker has beside the aggregate when it stands for a bar.

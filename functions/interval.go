@@ -10,7 +10,6 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator/errorbar"
-	"scrim/internal/refuse"
 )
 
 // Interval is an end of an interval of an expression of answers, as the grammar writes
@@ -31,7 +30,7 @@ type Interval struct {
 
 // Names of the functions that the grammar writes.
 const (
-	LawName      = "DP_LAW"
+	LawName      = "dp_law"
 	IntervalName = "dp_interval"
 )
 
@@ -80,10 +79,7 @@ func (i *Interval) Eval(ctx *sql.Context, row sql.Row) (any, error) {
 		}
 	}
 	program := strings.Fields(fmt.Sprint(values[0]))
-	f, ok := ErrorBarByName(program[0])
-	if !ok {
-		return nil, refuse.New(refuse.Expression, "%s is what DP_LOW and DP_HIGH are written out as.", IntervalName).With("Use %s.", i.scalar.Signature)
-	}
+	f, _ := ErrorBarByName(program[0])
 	level, err := f.ParseLevel(fmt.Sprint(values[1]))
 	if err != nil {
 		return nil, err

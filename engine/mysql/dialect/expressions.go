@@ -11,6 +11,16 @@ import (
 	"scrim/internal/refuse"
 )
 
+// unwritten refuses what expressionBars alone writes.
+func unwritten(s ast.Statement) (err error) {
+	everywhere(s, func(n ast.SQLNode) {
+		if f, ok := n.(*ast.FuncExpr); ok && (f.Name.EqualString(functions.LawName) || f.Name.EqualString(functions.IntervalName)) {
+			err = refuse.New(refuse.Expression, "%s is what DP_LOW and DP_HIGH of an expression are written out as.", f.Name).With("Use DP_LOW(SUM(x) / COUNT(*)).")
+		}
+	})
+	return err
+}
+
 // expressionBars writes DP_LOW and DP_HIGH of an expression of several answers out, given or named
 // by its alias in the same SELECT list, see functions.Interval. Those of one aggregate are left as
 // they are. What is computed otherwise than an interval can follow is refused.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
+
+	"scrim/functions"
 )
 
 // Grammar is the one parser of statements. It brings a text into vitess' grammar, which lacks some
@@ -156,6 +158,11 @@ func (m adjusted) tree(s ast.Statement, err error) (ast.Statement, error) {
 	}
 	if hasWord(m.text, "group_concat") {
 		if err := positions(s); err != nil {
+			return s, err
+		}
+	}
+	if hasWord(m.text, functions.LawName) || hasWord(m.text, functions.IntervalName) {
+		if err := unwritten(s); err != nil {
 			return s, err
 		}
 	}
