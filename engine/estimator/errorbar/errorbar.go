@@ -127,8 +127,12 @@ func above(law estimator.Law, alpha, a, b, v, half float64) float64 {
 		}
 		return (v + z*math.Sqrt(a*a*k+b*b*v*v)) / k
 	}
-	far := func(r float64) bool { return r-v > beyond(law, alpha, a, b*math.Abs(r)) }
-	w := beyond(law, alpha, a, b*math.Abs(v))
+	return boundary(v, beyond(law, alpha, a, b*math.Abs(v)), func(r float64) bool { return r-v > beyond(law, alpha, a, b*math.Abs(r)) })
+}
+
+// boundary is where far begins to hold from v on, about w from there; +Inf where that is not within
+// 2^40·w.
+func boundary(v, w float64, far func(r float64) bool) float64 {
 	for i := 0; !far(v + w); i++ {
 		if w *= 2; i == 40 {
 			return math.Inf(1)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/gob"
+	"maps"
 	"math"
+	"slices"
 
 	"scrim/engine/estimator"
 )
@@ -146,8 +148,8 @@ func Sum(forms ...Form) Form {
 			out.noise[s] += x
 		}
 	}
-	for _, x := range out.noise {
-		out.variance += x * x
+	for _, s := range slices.Sorted(maps.Keys(out.noise)) { // the same digits each time
+		out.variance += out.noise[s] * out.noise[s]
 	}
 	return out
 }
@@ -213,31 +215,18 @@ func (j *Joint) Quotient(n, d Form) Form {
 // concave function that is at most 0 at the quotient of the centres, and grows without bound,
 // passes 0.
 func largest(n, d Form, z float64) float64 {
+	sources := slices.Sorted(maps.Keys(n.noise))
 	rest := d.variance
-	for s := range n.noise {
+	for _, s := range sources {
 		rest -= d.noise[s] * d.noise[s]
 	}
-	far := func(r float64) bool {
+	v := n.centre / d.centre
+	return boundary(v, max(math.Abs(v)*1e-9, (z*math.Sqrt(n.variance)+n.up)/d.centre, 1e-300), func(r float64) bool {
 		v := r * r * max(0, rest)
-		for s, x := range n.noise {
-			v += (x - r*d.noise[s]) * (x - r*d.noise[s])
+		for _, s := range sources {
+			x := n.noise[s] - r*d.noise[s]
+			v += x * x
 		}
 		return r*d.centre-n.centre > z*math.Sqrt(v)+n.up+max(times(r, d.down), times(-r, d.up))
-	}
-	lo := n.centre / d.centre
-	w := max(math.Abs(lo)*1e-9, 1e-300)
-	for !far(lo + w) {
-		if w *= 4; math.IsInf(lo+w, 0) || math.IsNaN(w) {
-			return math.Inf(1)
-		}
-	}
-	hi := lo + w
-	for range 100 {
-		if r := lo + (hi-lo)/2; far(r) {
-			hi = r
-		} else {
-			lo = r
-		}
-	}
-	return hi
+	})
 }
