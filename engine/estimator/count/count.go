@@ -51,8 +51,9 @@ type rows struct {
 //
 // The declared bound is enforced here as well: a person who breaks it counts M. Without a declared
 // bound what persons have beyond C is estimated from the histogram and added, and the interval
-// allows for what it may be. TooFew when no number of rows stands out from the histogram's noise,
-// or when what does says next to nothing of the whole.
+// allows for what it may be. When no number of rows stands out from the histogram's noise it is
+// about 0 of many persons without a row (clipping.Zeros), otherwise TooFew, as when what does says
+// next to nothing of the whole.
 func NewRows(p estimator.Params, clamp bool) (estimator.Estimator, error) {
 	if err := scalar.CheckPure(p, false); err != nil {
 		return nil, err
@@ -184,7 +185,8 @@ func (r rows) searched(n noise.Noiser, of []int64, groups int) estimator.Estimat
 	r.sum, r.rest = r.sum+spared, r.rest+spared
 	choice, ok := counts.Choose(r.spread(), 1)
 	if !ok {
-		return scalar.TooFew(1, 2*r.search.Persons())
+		zeros := clipping.Zeros{P: r.p, Share: r.sum, Sign: 1, Limit: maxRadius}
+		return r.shown(zeros.Answer(n, nil, of, 1, 2*r.search.Persons()))
 	}
 	if sigma := r.spread()(0, r.least+1); r.finer.Wanted(choice, sigma) {
 		r = r.after()

@@ -36,8 +36,8 @@ type sum struct {
 //	both bounds and p.MaxRows = M declared   the interval of M rows, ρ₃ = ρ; it always answers
 //	                                         With p.Sized n times the mean of the totals: see totals
 //	otherwise                                a and b from a noisy histogram of tᵢ (package clipping, ρ₂ = 0.35ρ), ρ₃ = 0.65ρ.
-//	                                         TooFew when no total stands out from the histogram's noise, or when what does
-//	                                         says next to nothing of the whole
+//	                                         Where no total stands out from the histogram's noise it is 0 of many persons with a total
+//	                                         of 0 (clipping.Zeros), otherwise TooFew, as when what does says next to nothing of the whole
 //
 // Where values may be on one side only, the histogram is released with 0.15ρ, and with 0.2ρ again
 // where it shows few persons (clipping.Twice); where it shows many, ρ₃ = 0.85ρ. Where many stand
@@ -220,7 +220,7 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	s.share, s.rest = s.share+spared, s.rest+spared
 	choice, ok := counts.Choose(s.spread(), scale(1))
 	if !ok {
-		return scalar.TooFew(1, 2*s.search.Persons())
+		return s.zeros().Answer(n, rows, totals, scale(1), 2*s.search.Persons())
 	}
 	if s.finer.Ready() && s.finer.Wanted(choice, s.spread()(0, 1)) {
 		s = s.after()
@@ -229,6 +229,18 @@ func (s sum) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	clip := interval{-choice.Low, choice.High}
 	hidden := s.noise(clip)
 	return choice.Answer(hidden.Of(n, clipped(rows, totals, clip)), hidden, scale)
+}
+
+// zeros answers where no total stands out.
+func (s sum) zeros() clipping.Zeros {
+	z := clipping.Zeros{P: s.p, Share: s.share, Limit: estimator.MaxUnits}
+	if clip := s.sign.clip(1); clip.lo == 0 || clip.hi == 0 {
+		z.Sign = clip.lo + clip.hi
+	}
+	if s.p.MaxRows > 0 {
+		z.Limit = scalar.Times(min(max(-s.sign.lo, s.sign.hi), estimator.MaxUnits), s.p.MaxRows)
+	}
+	return z
 }
 
 // clipped adds up the totals of those who have rows, each brought into the interval.
