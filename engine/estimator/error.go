@@ -21,8 +21,10 @@ type Error struct {
 	Law  Law
 	// Noise is the size of the noise of the numerator over n̂, in the units of the values; nil: the
 	// standard errors, which then have that of n̂ in them, whatever Centre is.
-	Noise  []float64
-	Step   []float64 // of the lattice that numerator over n̂ is on; 0: as good as continuous
+	Noise []float64
+	// of the lattice that numerator over n̂ is on; 0: as good as continuous. Of a Variance and a
+	// Quantile that to which rows are rounded.
+	Step   []float64
 	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
 	Centre []float64
 	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown

@@ -155,7 +155,7 @@ func node(e estimator.Estimate, m member) reconcile.Node {
 	i, bar := m.at(), m.bar()
 	n := reconcile.Node{Parent: -1, Absent: true, NonNegative: bar.Clamp, Digits: bar.Digits}
 	if e.Status != estimator.OK || i < 0 || i >= len(e.Values) || e.Error == nil || e.Error.Form != estimator.Quotient ||
-		estimator.Entry(e.Error.Under, i) != 0 || math.IsNaN(e.StdErr[i]) || math.IsInf(e.StdErr[i], 0) || math.IsNaN(e.Values[i]) {
+		estimator.Entry(e.Error.Under, i) != 0 || math.IsInf(estimator.Entry(e.Error.Step, i), 1) || math.IsNaN(e.StdErr[i]) || math.IsInf(e.StdErr[i], 0) || math.IsNaN(e.Values[i]) {
 		return n
 	}
 	n.Absent, n.Value, n.Noise = false, e.Values[i], e.StdErr[i]

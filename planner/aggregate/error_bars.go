@@ -54,11 +54,9 @@ func (a *Aggregate) ErrorBars() []plan.ErrorBar {
 	}
 	out := make([]plan.ErrorBar, len(a.Parts))
 	for i, m := range a.Parts {
-		if out[i] = errorBarOf(m); a.Sums != nil {
-			out[i] = m.rounded(out[i])
-		}
-		if out[i].At = i; a.Vector != nil {
-			out[i].Value = m.Grid.Value
+		out[i] = m.rounded(errorBarOf(m))
+		if out[i].At = i; a.Vector != nil { // in steps
+			out[i].Value, out[i].Rounding = m.Grid.Value, out[i].Rounding/m.Grid.Step
 		}
 	}
 	return out

@@ -243,54 +243,48 @@ func (a *Aggregate) Value(o Output, e estimator.Estimate) any {
 const finest = 1000
 
 // Rounded allows for the rounding of rows where that may be seen beside the noise: half a step a
-// row is half a step of a mean. Of a sum, a variance or a quantile nothing is known then: how many
-// rows there are, and how they are rounded, is in no released number. It is post-processing: it
-// looks at the size of the noise, which is released with the answer.
+// row is half a step of a mean, of a quantile and of a standard deviation. Of a sum nothing is
+// known then: how many rows there are is in no released number. It is post-processing: it looks at
+// the size of the noise, which is released with the answer. The values are those of one group, or
+// of all, group by group.
 func (a *Aggregate) Rounded(e estimator.Estimate) estimator.Estimate {
-	if e.Error == nil || a.finestRounding() == 0 {
+	if e.Error == nil || !slices.ContainsFunc(a.ErrorBars, func(t ErrorBar) bool { return t.Rounding > 0 }) {
 		return e
 	}
 	x := *e.Error
 	x.Step = make([]float64, len(e.Values))
 	for i := range x.Step {
-		bar := a.ErrorBars[min(i, len(a.ErrorBars)-1)]
+		bar := a.ErrorBars[i%len(a.ErrorBars)]
 		x.Step[i] = estimator.Entry(e.Error.Step, i)
-		seen := slices.ContainsFunc(e.StdErr, func(s float64) bool { return s < finest*bar.Rounding })
-		if len(a.ErrorBars) > 1 {
-			seen = e.StdErr[i] < finest*bar.Rounding
-		}
 		switch {
-		case !seen:
+		case bar.Rounding == 0:
+		case x.Form == estimator.Quantile || x.Form == estimator.Variance:
+			x.Step[i] = bar.Rounding
+		case e.StdErr[i] >= finest*bar.Rounding:
 		case bar.Mean && x.Form == estimator.Quotient:
 			x.Step[i] += bar.Rounding
-		case len(a.ErrorBars) > 1:
-			x.Step[i] = math.Inf(1)
 		default:
-			e.Error = nil
-			return e
+			x.Step[i] = math.Inf(1)
 		}
 	}
 	e.Error = &x
 	return e
 }
 
-// finestRounding is the least step that rows of an answer are rounded to, 0 where they are not.
-func (a *Aggregate) finestRounding() (least float64) {
+// roundingLine tells what rows are rounded to, where that may be seen beside the noise: the
+// coarsest of several.
+func (a *Aggregate) roundingLine() []string {
+	s, known := a.Estimator.ExpectedError()
+	told := 0.0
 	for _, bar := range a.ErrorBars {
-		if r := bar.Rounding; r > 0 && (least == 0 || r < least) {
-			least = r
+		if step := bar.Value(bar.Rounding); known && s < finest*bar.Rounding || !known && step >= leastRounding {
+			told = max(told, step)
 		}
 	}
-	return least
-}
-
-// roundingLine tells what rows are rounded to, where that may be seen beside the noise.
-func (a *Aggregate) roundingLine() []string {
-	step := a.finestRounding()
-	if s, known := a.Estimator.ExpectedError(); step == 0 || known && s >= finest*step || !known && step < leastRounding {
+	if told == 0 {
 		return nil
 	}
-	return []string{"rows are rounded to " + number6(step) + "  the interval allows for it, or is NULL; a declared range of the columns makes it finer"}
+	return []string{"rows are rounded to " + number6(told) + "  the interval allows for it, or is NULL; a declared range of the columns makes it finer"}
 }
 
 // leastRounding is the step that is told where the noise is not known before: that of a DOUBLE

@@ -43,7 +43,9 @@ func Interval(e estimator.Estimate, i int, level float64) (lo, hi float64) {
 	case estimator.Variance:
 		lo, hi = variance(x, i, alpha)
 	case estimator.Quantile:
+		half := estimator.Entry(x.Step, i) / 2 // rounding keeps the order: it moves a quantile no farther than a row
 		lo, hi = quantile(x.Ranks[i], alpha/float64(max(1, x.Rounds)))
+		lo, hi = lo-half, hi+half
 	case estimator.Fraction:
 		lo, hi = fraction(x.Fractions[i], alpha)
 	default:
@@ -344,7 +346,10 @@ const (
 //
 // L is a sum of independent noises whose standard deviation depends on m and s: the largest for any
 // that are plausible is taken. The square is at least 0, and at most that of the plausible error of
-// M. What a clip may take away, as a variance, makes both ends wider.
+// M. What a clip may take away, as a variance, makes both ends wider. Where rows are rounded to a
+// step, by half of it at most, the standard deviation moves by that at most: it is a norm of the
+// rows about their mean, and so no longer than those of the rounded rows and of the roundings
+// together.
 func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	q := x.Moments
 	first, second := estimator.Entry(q.First, i), estimator.Entry(q.Second, i)
@@ -370,8 +375,16 @@ func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 		cut := x.Cut[min(i, len(x.Cut)-1)]
 		lo, hi = max(0, lo-cut.Below(alpha)), hi+cut.Above(alpha)
 	}
+	root, over := math.Sqrt(lo), math.Sqrt(hi)
+	if half := estimator.Entry(x.Step, i) / 2; half > 0 {
+		if q.Count > 0 {
+			half *= math.Sqrt2 // n/(n−1) is at most 2
+		}
+		root, over = max(0, root-half), over+half
+		lo, hi = root*root, over*over
+	}
 	if q.Root {
-		return math.Sqrt(lo), math.Sqrt(hi)
+		return root, over
 	}
 	return lo, hi
 }
