@@ -193,8 +193,8 @@ func (p *Planner) rewrite(ctx *sql.Context, a *analyzer.Analyzer, n sql.Node, sc
 	if len(s.nodes) > 0 {
 		st := s.nodes[0].Statement
 		st.Ranges = ratio.Of(ctx, n)
-		if at, k, descending, ok := ratio.Top(n); ok && len(s.nodes) == 1 {
-			st.Top = &plan.Top{Release: s.nodes[0].Release, Output: s.nodes[0].Release.Output[s.nodes[0].Columns[at]], K: k, Descending: descending}
+		if len(s.nodes) == 1 {
+			st.Top = ratio.Top(ctx, n, s.nodes[0])
 		}
 	}
 	return r.node, transform.NewTree, nil

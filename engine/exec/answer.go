@@ -58,22 +58,31 @@ func decodeAnswer(b []byte) (*answer, bool) {
 func (a *answer) rows(r *plan.Release) ([]sql.Row, error) {
 	rows := make([]sql.Row, 0, len(a.Groups))
 	for _, g := range a.ordered(r) {
-		keys, err := g.keys(r)
+		row, err := g.row(r)
 		if err != nil {
 			return nil, err
-		}
-		row := make(sql.Row, len(r.Output))
-		for i, o := range r.Output {
-			switch {
-			case o.Key >= 0:
-				row[i] = keys[o.Key]
-			case o.Aggregate >= 0:
-				row[i] = g.value(r, o)
-			}
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// row is the row of a group.
+func (g *answerGroup) row(r *plan.Release) (sql.Row, error) {
+	keys, err := g.keys(r)
+	if err != nil {
+		return nil, err
+	}
+	row := make(sql.Row, len(r.Output))
+	for i, o := range r.Output {
+		switch {
+		case o.Key >= 0:
+			row[i] = keys[o.Key]
+		case o.Aggregate >= 0:
+			row[i] = g.value(r, o)
+		}
+	}
+	return row, nil
 }
 
 // value is the SQL value of an output of an aggregate: NULL where too few persons contribute.

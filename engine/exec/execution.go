@@ -101,7 +101,7 @@ func (e *execution) tell(ctx *sql.Context, answers map[*plan.Release]*answer, ap
 	if e.statement.Pilot {
 		return nil
 	}
-	list := remarks(e.statement, answers, charged)
+	list := remarks(ctx, e.statement, answers, charged)
 	if n := apart.Absent + apart.Off; n > 0 {
 		list = append(list, totalsRemark(apart))
 		remark.Sort(list)
@@ -140,7 +140,7 @@ func (e *execution) answers(ctx *sql.Context, found map[*plan.Release]stored) (m
 	err = tried(func() error {
 		err := e.release(ctx, open, answers, receipt)
 		if err == nil {
-			e.x.Account.Remark(receipt, e.summary(open, answers))
+			e.x.Account.Remark(receipt, e.summary(ctx, open, answers))
 		}
 		return err
 	})
@@ -191,12 +191,12 @@ func statements(open []*plan.Release) (list []string) {
 
 // summary is what the ledger says of the answers that were charged: released numbers and public
 // facts, without literals of the statement, as remarks has them.
-func (e *execution) summary(open []*plan.Release, answers map[*plan.Release]*answer) string {
+func (e *execution) summary(ctx *sql.Context, open []*plan.Release, answers map[*plan.Release]*answer) string {
 	charged := map[*plan.Release]*answer{}
 	for _, r := range open {
 		charged[r] = answers[r]
 	}
-	return remark.Summary(remarks(e.statement, charged, true))
+	return remark.Summary(remarks(ctx, e.statement, charged, true))
 }
 
 // release runs the releases on one snapshot, opened after the charge, and keeps their answers.

@@ -9,6 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dolthub/go-mysql-server/sql"
+	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/types"
+
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/reconcile"
@@ -28,7 +32,7 @@ import (
 // alike, and a replay has the same remarks, without the words on the charge. Where keys are
 // selected, the groups of an answer are the selected ones: nothing here knows of others, whether
 // there are any or none.
-func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool) []remark.Remark {
+func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*answer, charged bool) []remark.Remark {
 	cost := ""
 	if charged {
 		cost = " The charge stands."
@@ -86,7 +90,7 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool)
 		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level", cost))
 	}
 	if t := s.Top; t != nil && answers[t.Release] != nil {
-		list = append(list, topRemarks(t, answers[t.Release])...)
+		list = append(list, topRemarks(ctx, t, answers[t.Release])...)
 	}
 	remark.Sort(list)
 	return list
@@ -95,11 +99,33 @@ func remarks(s *plan.Statement, answers map[*plan.Release]*answer, charged bool)
 // topRemarks says where LIMIT chooses between groups that the noise does not tell apart: those
 // among the first that may be behind the next one, and others that may be before the last of them.
 // It looks at released numbers and their laws.
-func topRemarks(t *plan.Top, a *answer) []remark.Remark {
-	j, list := &errorbar.Joint{Risk: 1 - plan.WideLevel}, []errorbar.Form(nil)
+func topRemarks(ctx *sql.Context, t *plan.Top, a *answer) []remark.Remark {
+	j, list, noisy := &errorbar.Joint{Risk: 1 - plan.WideLevel}, []errorbar.Form(nil), false
+groups:
 	for _, g := range a.shown(t.Release) {
-		if l, ok := t.Release.Law(t.Output, g.Estimates[t.Output.Aggregate], g.Number); ok {
-			list = append(list, j.Of(l))
+		row, err := g.row(t.Release)
+		if err != nil {
+			return nil
+		}
+		for _, cond := range t.Having {
+			if is, err := sql.EvaluateCondition(ctx, cond, row); err != nil || !sql.IsTrue(is) {
+				continue groups
+			}
+		}
+		if f, ok := formOf(ctx, t.By, j, func(at int) (errorbar.Form, bool) {
+			o := t.Release.Output[at]
+			if o.Aggregate < 0 || o.ErrorBar != functions.NoErrorBar {
+				x, ok := numberOf(ctx, row[at])
+				return errorbar.Number(x), ok
+			}
+			noisy = true
+			l, ok := t.Release.Law(o, g.Estimates[o.Aggregate], g.Number)
+			if !ok {
+				return errorbar.Form{}, false
+			}
+			return j.Of(l), true
+		}); ok {
+			list = append(list, f)
 		}
 	}
 	slices.SortFunc(list, func(x, y errorbar.Form) int {
@@ -109,7 +135,7 @@ func topRemarks(t *plan.Top, a *answer) []remark.Remark {
 		return cmp.Compare(x.Value, y.Value)
 	})
 	first, others := 0, 0
-	if len(list) <= t.K {
+	if len(list) <= t.K || !noisy {
 		return nil
 	}
 	for i, f := range list {
@@ -128,8 +154,62 @@ func topRemarks(t *plan.Top, a *answer) []remark.Remark {
 	if first == 0 {
 		return nil
 	}
-	return []remark.Remark{remark.New(remark.Ranks, "By %s, %d of the first %d groups and %d of the others may change places: the noise does not tell them apart.",
-		nameOf(&t.Release.Aggregates[t.Output.Aggregate], t.Output.Part), first, t.K, others)}
+	by := "what ORDER BY computes"
+	if f, ok := t.By.(*expression.GetField); ok {
+		o := t.Release.Output[f.Index()]
+		by = nameOf(&t.Release.Aggregates[o.Aggregate], o.Part)
+	}
+	return []remark.Remark{remark.New(remark.Ranks, "By %s, %d of the first %d groups and %d of the others may change places: the noise does not tell them apart.", by, first, t.K, others)}
+}
+
+// formOf is what is known of an expression's value, of forms of what it reads; ok is false where it
+// is computed otherwise than intervals are.
+func formOf(ctx *sql.Context, e sql.Expression, j *errorbar.Joint, at func(int) (errorbar.Form, bool)) (f errorbar.Form, ok bool) {
+	var of []errorbar.Form
+	for _, c := range e.Children() {
+		if f, ok = formOf(ctx, c, j, at); !ok {
+			return f, false
+		}
+		of = append(of, f)
+	}
+	switch x := e.(type) {
+	case *expression.GetField:
+		return at(x.Index())
+	case *expression.Literal:
+		v, ok := numberOf(ctx, x.Value())
+		return errorbar.Number(v), ok
+	case *expression.UnaryMinus:
+		return of[0].Times(-1), true
+	case *expression.Div:
+		return j.Quotient(of[0], of[1]), true
+	case *expression.Arithmetic:
+		switch x.Op {
+		case "+":
+			return errorbar.Sum(of...), true
+		case "-":
+			return errorbar.Sum(of[0], of[1].Times(-1)), true
+		case "*":
+			return j.Product(of[0], of[1]), true
+		}
+	case sql.FunctionExpression:
+		rising, ok := functions.Rising[strings.ToLower(x.FunctionName())]
+		if !ok || len(of) == 0 {
+			return f, false
+		}
+		digits := 0.0
+		if len(of) > 1 {
+			digits = of[1].Value
+		}
+		return j.Map(of[0], func(x float64) float64 { return rising(x, digits) }), true
+	}
+	return f, false
+}
+
+// numberOf is an SQL value as a number.
+func numberOf(ctx *sql.Context, v any) (float64, bool) {
+	v, _, err := types.Float64.Convert(ctx, v)
+	x, ok := v.(float64)
+	return x, ok && err == nil
 }
 
 // keysRemark is about keys that are selected privately, of which so many are answered: their number

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dolthub/go-mysql-server/sql"
+
 	"scrim/engine/estimator"
 	"scrim/functions"
 	"scrim/internal/remark"
@@ -55,7 +57,7 @@ func TestRemarks(t *testing.T) {
 		for i, e := range c.estimates {
 			a.Groups = append(a.Groups, answerGroup{Number: i, Estimates: []estimator.Estimate{e}})
 		}
-		list := remarks(&plan.Statement{Releases: []*plan.Release{r}, Epsilon: 1}, map[*plan.Release]*answer{r: a}, true)
+		list := remarks(sql.NewEmptyContext(), &plan.Statement{Releases: []*plan.Release{r}, Epsilon: 1}, map[*plan.Release]*answer{r: a}, true)
 		if got := remark.Summary(list); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
@@ -79,7 +81,7 @@ func TestOpenIntervals(t *testing.T) {
 	for _, e := range []estimator.Estimate{open, sure, few} {
 		a.Groups = append(a.Groups, answerGroup{Estimates: []estimator.Estimate{e}})
 	}
-	list := remarks(&plan.Statement{Releases: []*plan.Release{r}, Epsilon: 1}, map[*plan.Release]*answer{r: a}, true)
+	list := remarks(sql.NewEmptyContext(), &plan.Statement{Releases: []*plan.Release{r}, Epsilon: 1}, map[*plan.Release]*answer{r: a}, true)
 	if len(list) != 3 || list[2].Code != remark.NoBound || list[2].Cells != 1 || !strings.Contains(list[2].Text, "DP_HIGH of SUM(x) in 1 of 3 groups") {
 		t.Errorf("got %+v", list)
 	}
@@ -94,7 +96,7 @@ func TestLongRemarks(t *testing.T) {
 		r.Output = append(r.Output, plan.Output{Key: -1, Aggregate: i})
 		a.Groups[0].Estimates = append(a.Groups[0].Estimates, estimator.Estimate{Status: estimator.TooFew, Needed: 40})
 	}
-	list := remarks(&plan.Statement{Releases: []*plan.Release{r}, Rho: 300}, map[*plan.Release]*answer{r: a}, true)
+	list := remarks(sql.NewEmptyContext(), &plan.Statement{Releases: []*plan.Release{r}, Rho: 300}, map[*plan.Release]*answer{r: a}, true)
 	if m := list[0].Message(); len(m) > 1500 || !strings.Contains(m, "and 46 more") || !strings.Contains(m, "SET_VAR(dp_rho=1000)") || list[0].Cells != 50 {
 		t.Errorf("got %d bytes: %s", len(m), m)
 	}

@@ -45,10 +45,12 @@ type Statement struct {
 	NotTaken []NotTaken
 }
 
-// Top says that the first K groups of a release are shown, by an aggregate.
+// Top says that the first K groups of a release that meet conditions are shown, by an expression.
+// Both are of the columns of Output.
 type Top struct {
 	Release    *Release
-	Output     Output
+	By         sql.Expression
+	Having     []sql.Expression
 	K          int
 	Descending bool
 }

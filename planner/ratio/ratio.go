@@ -60,33 +60,69 @@ func blockOf(ctx *sql.Context, n sql.Node) (b block, top *gmsplan.Project) {
 	}
 }
 
-// Top reads ORDER BY an aggregate … LIMIT k directly over a GROUP BY: at is the aggregate's place
-// in what the GROUP BY computes.
-func Top(n sql.Node) (at, k int, descending, ok bool) {
-	b, by := block{exprs: map[sql.ColumnId]sql.Expression{}}, sql.Expression(nil)
+// Top reads ORDER BY what is computed from aggregates … LIMIT k over a GROUP BY, with the HAVING
+// between, in terms of what is released of the GROUP BY. A nil top is none.
+func Top(ctx *sql.Context, n sql.Node, of *plan.DPAggregate) (top *plan.Top) {
+	b, by, having := block{exprs: map[sql.ColumnId]sql.Expression{}}, sql.Expression(nil), []sql.Expression(nil)
+	top = &plan.Top{Release: of.Release}
 	for {
 		switch x := n.(type) {
 		case *gmsplan.Limit:
 			f, _ := constant(x.Limit)
-			n, k = x.Child, int(f)
+			n, top.K = x.Child, int(f)
 		case *gmsplan.Sort:
-			n, by, descending = x.Child, x.SortConditions[0].Expr, x.SortConditions[0].Order == sql.Descending
+			n, by, top.Descending = x.Child, x.SortConditions[0].Expr, x.SortConditions[0].Order == sql.Descending
+		case *gmsplan.Having:
+			n, having = x.Child, append(having, x.Cond)
 		case *gmsplan.Project:
 			n = x.Child
 			b.define(x.Projections)
 		case *gmsplan.GroupBy:
 			b.define(x.SelectDeps)
-			if by == nil || k < 1 {
-				return 0, 0, false, false
+			if by == nil || top.K < 1 {
+				return nil
 			}
-			by = b.of(by)
-			_, ok = by.(sql.Aggregation)
-			at = slices.IndexFunc(x.SelectDeps, func(e sql.Expression) bool { return tree.Unalias(e) == by })
-			return at, k, descending, ok && at >= 0
+			for i, e := range append(having, by) {
+				e, ok := b.over(ctx, e, x.SelectDeps, of)
+				if !ok {
+					return nil
+				}
+				if top.By = e; i < len(having) {
+					top.Having = append(top.Having, e)
+				}
+			}
+			return top
 		default:
-			return 0, 0, false, false
+			return nil
 		}
 	}
+}
+
+// over is an expression of what is computed in terms of the columns that are released of it.
+func (b block) over(ctx *sql.Context, e sql.Expression, computed []sql.Expression, of *plan.DPAggregate) (sql.Expression, bool) {
+	e = b.of(e)
+	i := slices.IndexFunc(computed, func(c sql.Expression) bool {
+		return tree.Unalias(c) == e || tree.ID(e) != 0 && tree.ID(c) == tree.ID(e)
+	})
+	_, constant := e.(*expression.Literal)
+	switch {
+	case i >= 0 && i < len(of.Columns):
+		return expression.NewGetField(of.Columns[i], of.Shown[i].Type, of.Shown[i].Name, true), true
+	case constant:
+		return e, true
+	}
+	children := slices.Clone(e.Children())
+	ok := len(children) > 0
+	for i := range children {
+		if ok {
+			children[i], ok = b.over(ctx, children[i], computed, of)
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	e, err := e.WithChildren(ctx, children...)
+	return e, err == nil
 }
 
 // block is a query block: what its columns stand for, and which rows it aggregates.
