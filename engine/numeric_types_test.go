@@ -78,7 +78,18 @@ d > -0.0501
 d < -0.0499
 0000.0510 > d
 (ti-8) > 0
-(t-ti) IS NULL`, "\n")
+(t-ti) IS NULL
+NULL < (u-1)
+NULLIF(id, 1) + (b+1)
+NULLIF(id, 1) = (b+1)
+NULLIF(id, 1) <=> (b+1)
+(b+1) > NULLIF(id, 1)
+NULLIF(id, 1) BETWEEN b+1 AND 3
+NULLIF(id, 1) BETWEEN 3 AND b+1
+NULLIF(id, 1) NOT IN (b+1, 3)
+NULLIF(NULLIF(id, 1), b+1)
+CASE NULLIF(id, 1) WHEN b+1 THEN 2 WHEN 3 THEN 4 END
+(NULLIF(id, 1), 1) = (b+1, 1)`, "\n")
 
 // TestExactNumbers: expressions of exact numbers have MySQL's types and values, whether the store
 // or the server evaluates them, and a number that has no place is an error and never NULL.

@@ -380,7 +380,12 @@ func (b *joinedBuffer) Update(ctx *sql.Context, row sql.Row) error {
 			return err
 		}
 		by := s.ToString()
-		text.WriteString(by)
+		if types.IsFloat(children[i].Type(ctx)) {
+			shown, _ := words(ctx, values[i], types.Float64)
+			text.WriteString(shown)
+		} else {
+			text.WriteString(by)
+		}
 		if b.weigh[i] != nil {
 			by = b.weigh[i].Of(by)
 		}
@@ -439,6 +444,9 @@ func (b *counterBuffer) Update(ctx *sql.Context, row sql.Row) error {
 		v, err := evaluated(ctx, e, row)
 		if err != nil || v == nil {
 			return err
+		}
+		if f, ok := v.(float32); ok { // by all of its digits
+			v = float64(f)
 		}
 		s, err := words(ctx, v, e.Type(ctx))
 		if err != nil {

@@ -2,8 +2,6 @@ package standard
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -183,26 +181,4 @@ func spanText(us int64) string {
 // momentText writes a date with its time, with a fraction where there is one.
 func momentText(t time.Time) string {
 	return t.Format("2006-01-02 ") + spanText(clockOf(t))
-}
-
-// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits: plain digits from
-// 1e-15 up to 1e15, else a mantissa and an exponent without sign or zeros in front, as in 1.5e20.
-func AppendDouble(b []byte, x float64, bits int) []byte {
-	if a := math.Abs(x); a == 0 || a >= 1e-15 && a < 1e15 {
-		return strconv.AppendFloat(b, x, 'f', -1, bits)
-	}
-	b = strconv.AppendFloat(b, x, 'e', -1, bits)
-	// The exponent has a sign and at least two digits.
-	at := len(b) - 1
-	for b[at] != 'e' {
-		at--
-	}
-	digits := b[at+2:]
-	if b[at+1] == '-' {
-		at++
-	}
-	for len(digits) > 0 && digits[0] == '0' {
-		digits = digits[1:]
-	}
-	return append(b[:at+1], digits...)
 }

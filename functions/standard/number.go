@@ -162,15 +162,9 @@ func chosen(ctx *sql.Context, values []sql.Expression) (Number, bool) {
 
 // operators compute + - * / DIV and % of two exact numbers, without rounding.
 var operators = map[string]func(ctx *sql.Context, a []any) (any, error){
-	"+": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return c.Add(d, x, y) }),
-	"-": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) { return c.Sub(d, x, y) }),
-	"*": exactly(func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error) {
-		cond, err := c.Mul(d, x, y)
-		if d.IsZero() && d.Negative { // decimal_mul makes it a zero without digits behind the point
-			d.SetInt64(0)
-		}
-		return cond, err
-	}),
+	"+": exactly((*apd.Context).Add, true),
+	"-": exactly((*apd.Context).Sub, false),
+	"*": exactly((*apd.Context).Mul, true),
 	"/": func(ctx *sql.Context, a []any) (any, error) {
 		x, y := decimalOf(a[0]), decimalOf(a[1])
 		return quotient(ctx, x, y, int32(QuotientScale(int(max(-x.Exponent, 0)), int(max(-y.Exponent, 0)))))
@@ -195,10 +189,15 @@ var operators = map[string]func(ctx *sql.Context, a []any) (any, error){
 // wide has room for all digits of a product.
 var wide = &apd.Context{Precision: 600, MaxExponent: apd.MaxExponent, MinExponent: apd.MinExponent, Rounding: apd.RoundHalfUp}
 
-func exactly(op func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error)) func(*sql.Context, []any) (any, error) {
+// exactly computes op. As in MySQL's decimal_sub and decimal_mul, a zero has no digits behind the
+// point where the signs of the operands differ, or, with differ false, where they do not.
+func exactly(op func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error), differ bool) func(*sql.Context, []any) (any, error) {
 	return func(_ *sql.Context, a []any) (any, error) {
-		out := new(apd.Decimal)
-		_, err := op(wide, out, decimalOf(a[0]), decimalOf(a[1]))
+		out, x, y := new(apd.Decimal), decimalOf(a[0]), decimalOf(a[1])
+		_, err := op(wide, out, x, y)
+		if out.IsZero() && (x.Negative != y.Negative) == differ {
+			out.SetInt64(0)
+		}
 		if -out.Exponent > 2*maxScale+maxScale/2 {
 			out = rounded(out, 2*maxScale, apd.RoundHalfUp)
 		}

@@ -135,8 +135,14 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 			return e, same, nil
 		}
 	case *expression.Like:
+		list := x.Children()[:2]
+		for i, c := range list {
+			if types.IsFloat(c.Type(ctx)) {
+				list[i] = inText(ctx, c)
+			}
+		}
 		like := func(_ *sql.Context, a, b sql.Expression) sql.Expression { return expression.NewLike(a, b, x.Escape) }
-		out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, x.Children()[:2])
+		out, err = newBoundedCall(ctx, &boundedFunction{bound{steps: squares(1, 1)}, sql.Function2{Name: "like", Fn: like}}, list)
 	case *aggregation.GroupConcat: // whose indexes of fields would be moved for one that it adds, and Joined does not
 		return &summary{Aggregation: x}, transform.NewTree, nil
 	case *boundedCall, sql.Aggregation, sql.WindowAggregation, expression.Tuple, *checked, *inRows:
@@ -149,9 +155,43 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 				return e, transform.NewTree, err
 			}
 		}
+		if x := stopping(ctx, e); x != nil && err == nil {
+			return x, transform.NewTree, nil
+		}
 		return e, same && inner, err
 	}
 	return out, transform.NewTree, err
+}
+
+// stopping is a comparison that does not evaluate what may raise behind a NULL on its left, as
+// MySQL's does not; nil of others, and of those by which a join finds its rows.
+func stopping(ctx *sql.Context, e sql.Expression) sql.Expression {
+	_, safe := e.(*expression.NullSafeEquals)
+	_, between := e.(*expression.Between)
+	_, compares := e.(expression.Comparer)
+	raises := func(_ *sql.Context, e sql.Expression) bool {
+		_, exact := e.(*typed)
+		_, other := e.(*retyped)
+		return exact || other
+	}
+	if safe || !between && !compares || !transform.InspectExpr(ctx, e, raises) || Joins(ctx, e) {
+		return nil
+	}
+	f := &function{name: "stopping", typ: types.Boolean, eval: func(_ *sql.Context, a []any) (any, error) { return a[1], nil }}
+	return &spelledSo{texted{newCall(ctx, f, []sql.Expression{e.Children()[0], e})}, e.String()}
+}
+
+// Joins reports whether an expression reads columns of several tables.
+func Joins(ctx *sql.Context, e sql.Expression) bool {
+	table := ""
+	return transform.InspectExpr(ctx, e, func(_ *sql.Context, e sql.Expression) bool {
+		f, ok := e.(*expression.GetField)
+		other := ok && table != "" && table != f.Table()
+		if ok {
+			table = f.Table()
+		}
+		return other
+	})
 }
 
 // spelledSo is an expression with the text of another.

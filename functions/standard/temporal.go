@@ -29,7 +29,8 @@ func temporal(t sql.Type) bool { return types.IsTime(t) || IsTimespan(t) }
 var (
 	takeNumbers = lists.Words("sum avg abs acos asin atan atan2 bit_count ceil ceiling cos cot degrees exp floor ln log log10 log2 mod pow power radians round sign " +
 		"sin sqrt tan truncate interval bit_and bit_or bit_xor bitand bitor bitxor sec_to_time stddevpop stddevsamp varpop varsamp std stddev stddev_pop stddev_samp variance var_pop var_samp")
-	takeTexts = lists.Words("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
+	takeOnlyTexts = lists.Words("length octet_length bit_length char_length character_length md5 sha sha1 to_base64 find_in_set reverse")
+	takeTexts     = lists.Words("concat concat_ws left right substring substr mid replace insert hex length octet_length bit_length char_length character_length ascii ord " +
 		"crc32 md5 sha sha1 sha2 strcmp instr lower lcase upper ucase locate position lpad rpad ltrim rtrim trim repeat reverse soundex quote to_base64 " +
 		"substring_index find_in_set field elt group_concat regexp_like regexp_instr regexp_substr regexp_replace bin oct conv export_set make_set char @:=")
 )
@@ -122,7 +123,7 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			return withOperands(ctx, e, list)
 		}
 	}
-	if !is(func(t sql.Type) bool { return temporal(t) || types.IsEnum(t) || types.IsSet(t) || types.IsBit(t) }) {
+	if !is(func(t sql.Type) bool { return temporal(t) || shownOtherwise(t) }) {
 		return nil, nil
 	}
 	if f, ok := e.(sql.FunctionExpression); !is(temporal) && (!ok || !takeTexts[strings.ToLower(f.FunctionName())] && !strings.HasPrefix(f.FunctionName(), "json_")) {
@@ -151,7 +152,7 @@ func operands(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			return withOperands(ctx, e, list)
 		case takeTexts[name]:
 			for i, c := range list {
-				if t := c.Type(ctx); name != "@:=" && name != "group_concat" && (types.IsEnum(t) || types.IsSet(t)) {
+				if t := c.Type(ctx); name != "@:=" && name != "group_concat" && member(t) || types.IsFloat(t) && takeOnlyTexts[name] {
 					list[i] = inText(ctx, c)
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/collation"
+	"scrim/internal/sqltext"
 )
 
 // textual is a function of texts. ENUM and SET are read as their members, and numbers as they are
@@ -431,9 +432,9 @@ func words(ctx *sql.Context, v any, t sql.Type) (string, error) {
 	case types.Timespan:
 		return shownSpan(t, x.AsMicroseconds()), nil
 	case float64:
-		return string(AppendDouble(nil, x, 64)), nil
+		return string(sqltext.AppendDouble(nil, x, 64)), nil
 	case float32:
-		return string(AppendDouble(nil, float64(x), 32)), nil
+		return string(sqltext.AppendFloat(nil, float64(x))), nil
 	}
 	switch t := t.(type) {
 	case sql.EnumType:

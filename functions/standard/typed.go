@@ -235,11 +235,15 @@ func (t *typed) unrounded(ctx *sql.Context, row sql.Row) (any, error) {
 	}
 	children := t.Children()
 	operands := make([]any, len(children))
+	_, sum := t.Expression.(*expression.Arithmetic)
 	for i, c := range children {
 		var err error
-		if operands[i], err = operand(ctx, row, c); err != nil || operands[i] == nil {
+		if operands[i], err = operand(ctx, row, c); err != nil || operands[i] == nil && (t.number.Decimal || !sum) {
 			return nil, err
 		}
+	}
+	if slices.Contains(operands, nil) { // of integers, of which MySQL evaluates all
+		return nil, nil
 	}
 	v, err := t.eval(ctx, operands)
 	if err == nil && v == nil && t.strict {

@@ -261,7 +261,13 @@ func (l *lowerer) integers(op string, x, y Expr) Expr {
 }
 
 // raises tells whether a number that has no place is an error.
-func (l *lowerer) raises() bool { return l.b != nil && l.b.Raise }
+func (l *lowerer) raises() bool {
+	if l.b == nil || !l.b.Raise {
+		return false
+	}
+	l.fails++
+	return true
+}
 
 // narrowed casts a number to a type that may have no place for it.
 func (l *lowerer) narrowed(x, to string) string {

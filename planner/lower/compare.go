@@ -68,6 +68,7 @@ func (l *lowerer) comparison(e expression.Comparer) (Expr, error) {
 	if l.raises() && (l.isMomentText(e.Left(), x) && y.Type.Kind == String || l.isMomentText(e.Right(), y) && x.Type.Kind == String) {
 		return Expr{}, refuse.New(refuse.Expression, "A date that is computed of a text is compared with texts as one.")
 	}
+	y.fails = y.fails && !standard.Joins(l.ctx, e) // whose rows the store finds by both sides
 	return l.compare(op, l.inYears(e.Right(), e.Left(), x), l.inYears(e.Left(), e.Right(), y)), nil
 }
 
@@ -173,8 +174,16 @@ func (l *lowerer) rowsEqual(a, b expression.Tuple, op string) (Expr, error) {
 	return maybe(Bool, "("+strings.Join(parts, " AND ")+")"), nil
 }
 
-// compare compares two values after MySQL's conversions.
+// compare compares two values after MySQL's conversions. As in MySQL, a NULL on the left leaves
+// what may raise on the right out.
 func (l *lowerer) compare(op string, x, y Expr) Expr {
+	if y.fails && x.Nullable && op != "IS NOT DISTINCT FROM" {
+		y.fails = false
+		return maybe(Bool, l.let(l.tight(x).SQL, func(r string) string {
+			x.SQL, x.loose = r, false
+			return "(CASE WHEN " + r + " IS NOT NULL THEN " + l.compare(op, x, y).SQL + " END)"
+		}))
+	}
 	x, y = l.comparable(x, y)
 	if x.Type.Kind == Null || y.Type.Kind == Null {
 		if op != "IS NOT DISTINCT FROM" {
@@ -358,7 +367,7 @@ func (l *lowerer) inList(x Expr, ys []Expr) string {
 		if i == 0 {
 			first = a
 		}
-		same = same && a.SQL == first.SQL && a.Type.Kind != Null && b.Type.Kind != Null
+		same = same && a.SQL == first.SQL && a.Type.Kind != Null && b.Type.Kind != Null && !y.fails
 		members[i] = b.SQL
 		chain[i] = l.compare("=", x, y).SQL
 	}

@@ -318,11 +318,8 @@ func (l *lowerer) toString(x Expr) Expr {
 	case Double:
 		x = l.tight(x)
 		s := "CAST(" + x.SQL + " AS VARCHAR)"
-		if single := x.read.single; single != "" && x.SQL == x.read.text { // has fewer digits
-			s = "CAST(CASE WHEN isfinite(" + single + ") THEN " + single + " END AS VARCHAR)"
-		}
-		if x.Type.Single {
-			s = "CAST(CAST(" + x.SQL + " AS FLOAT) AS VARCHAR)"
+		if x.Type.Single || x.read.single && x.SQL == x.read.text {
+			s = "CAST(CAST(printf('%.5e', " + x.SQL + ") AS DOUBLE) AS VARCHAR)" // of six digits
 		}
 		s = "regexp_replace(regexp_replace(" + s + ", '[.]0$|[+]', ''), 'e(-?)0', 'e\\1')"
 		return of(String, s, x)

@@ -68,6 +68,8 @@ type lowerer struct {
 	lets  int
 	depth int
 	texts []string // text constants, by the number in their marks
+	fails int      // how often a fragment has asked whether it may raise
+	reads int      // how many columns were read
 	// why a conversion is not allowed, which fails the translation when it is complete
 	refused error
 }
@@ -115,7 +117,7 @@ func (l *lowerer) finish(x Expr, err error) (Expr, error) {
 			return bound[m]
 		})
 	}
-	out := Expr{SQL: bind(x.SQL), Type: x.Type, Nullable: x.Nullable, read: x.read}
+	out := Expr{SQL: bind(x.SQL), Type: x.Type, Nullable: x.Nullable, read: x.read, fails: x.fails}
 	if exact := x.more; exact.of != nil && x.SQL == exact.text {
 		out.more = more{out.SQL, func() Expr {
 			y := exact.of()
@@ -144,7 +146,9 @@ func (l *lowerer) nested(e sql.Expression, node func(sql.Expression) (Expr, erro
 		return Expr{}, refuse.New(refuse.Expression, "The expression is nested deeper than %d levels.", maxDepth)
 	}
 	defer func() { l.depth-- }()
+	fails, reads := l.fails, l.reads
 	x, err := node(e)
+	x.fails = x.fails || l.fails > fails && l.reads > reads
 	if err == nil && len(x.SQL) > maxSQL {
 		err = refuse.New(refuse.Expression, "The expression is too large.")
 	}
@@ -161,6 +165,7 @@ func (l *lowerer) node(e sql.Expression) (Expr, error) {
 	}
 	switch e := e.(type) {
 	case *expression.GetField:
+		l.reads++
 		if x, ok := l.cols(e); ok {
 			return x, nil
 		}
@@ -388,6 +393,7 @@ type Expr struct {
 	number *int64  // value of an integer constant
 	text   *string // value of a string constant
 	binary bool    // a constant given by its bytes, which MySQL may take for a number
+	fails  bool    // a row may make it an error
 }
 
 // read is what ReadColumn knows of a column. It says something of an expression only while that
@@ -395,7 +401,7 @@ type Expr struct {
 type read struct {
 	text   string
 	bare   string // the column itself, NaN and infinities included
-	single string // the column itself, of type FLOAT
+	single bool   // the column is a FLOAT
 	moment string // the column itself, days outside the years 1 to 9999 included
 	whole  string // the column itself, of an integer type of at most 32 bits
 	digits int    // decimal digits of such a type; 0 of other types

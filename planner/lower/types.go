@@ -217,7 +217,7 @@ func ReadColumn(quotedIdent, duckdbType string) Expr {
 		return e
 	case "FLOAT":
 		e := maybe(Double, "(CASE WHEN isfinite("+c+") THEN CAST("+c+" AS DOUBLE) END)")
-		e.read = read{text: e.SQL, single: c}
+		e.read = read{text: e.SQL, single: true}
 		return e
 	case "DATE":
 		return within(Date, firstDay, lastDay, c)

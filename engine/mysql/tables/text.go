@@ -13,7 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/store"
-	"scrim/functions/standard"
+	"scrim/internal/sqltext"
 )
 
 // asText is the context's key for a caller of Next who takes text. The value is a form.
@@ -237,11 +237,8 @@ func doubles(b []byte, v *store.Values, i int) ([]byte, bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return b, false
 	}
-	return AppendDouble(b, x, 64), true
+	return sqltext.AppendDouble(b, x, 64), true
 }
-
-// AppendDouble appends a number as MySQL writes a DOUBLE, or a FLOAT of 32 bits.
-func AppendDouble(b []byte, x float64, bits int) []byte { return standard.AppendDouble(b, x, bits) }
 
 const daySeconds = 24 * 60 * 60
 

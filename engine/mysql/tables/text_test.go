@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 
 	"scrim/engine/mysql/tables"
+	"scrim/internal/sqltext"
 )
 
 // texts runs a query and returns the texts of its values, and whether they came as such. DOUBLEs
@@ -59,7 +60,7 @@ func written(v sqltypes.Value) string {
 		return "NULL"
 	case v.Type() == sqltypes.Float64:
 		x, _ := strconv.ParseFloat(v.ToString(), 64)
-		return string(tables.AppendDouble(nil, x, 64))
+		return string(sqltext.AppendDouble(nil, x, 64))
 	}
 	return v.Type().String() + " " + v.ToString()
 }

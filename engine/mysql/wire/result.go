@@ -2,10 +2,13 @@ package wire
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"github.com/dolthub/vitess/go/mysql"
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
+
+	"scrim/internal/sqltext"
 )
 
 // result writes one statement's result as its parts come.
@@ -90,6 +93,9 @@ func (r *result) row(row []sqltypes.Value) error {
 		for _, v := range row {
 			if v.IsNull() {
 				c.out = append(c.out, packetNull)
+			} else if v.Type() == sqltypes.Float32 { // of all its digits
+				x, _ := strconv.ParseFloat(v.ToString(), 32)
+				c.out = appendText(c.out, sqltext.AppendFloat(nil, x))
 			} else {
 				c.out = appendText(c.out, v.Raw())
 			}

@@ -17,9 +17,9 @@ import (
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
 	"scrim/engine/mysql/browse"
-	"scrim/engine/mysql/tables"
 	"scrim/internal/collation"
 	"scrim/internal/quota"
+	"scrim/internal/sqltext"
 	"scrim/internal/turns"
 )
 
@@ -179,7 +179,7 @@ func okResult(r types.OkResult) *sqltypes.Result {
 	return out
 }
 
-// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (tables.AppendDouble); ok
+// appendDouble appends a value of a DOUBLE or FLOAT column as MySQL does (sqltext.AppendDouble); ok
 // is false where the value, or the type, is none.
 func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, ok bool) {
 	if !types.IsFloat(t) {
@@ -199,7 +199,7 @@ func appendDouble(ctx *sql.Context, b []byte, t sql.Type, v any) (text []byte, o
 	if math.IsNaN(x) || math.IsInf(x, 0) || err != nil && (bits == 32 || !sql.ErrTruncatedIncorrect.Is(err)) {
 		return b, false
 	}
-	return tables.AppendDouble(b, x, bits), true
+	return sqltext.AppendDouble(b, x, bits), true
 }
 
 // noFraction ends a time without a fraction of a second, as go-mysql-server writes it.

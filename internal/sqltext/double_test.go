@@ -1,4 +1,4 @@
-package tables
+package sqltext
 
 import (
 	"testing"
@@ -14,6 +14,11 @@ func TestMySQLDoubles(t *testing.T) {
 	} {
 		if got := string(AppendDouble(nil, x, 64)); got != want {
 			t.Errorf("%v: got %s, want %s", x, got, want)
+		}
+	}
+	for want, x := range map[string]float64{"16777200": 16777216, "0.1": float64(float32(0.1)), "3.4e38": float64(float32(3.4e38)), "-1e-30": float64(float32(-1e-30)), "1.23457e20": float64(float32(1.234567e20)), "0": 0} {
+		if got := string(AppendFloat(nil, x)); got != want {
+			t.Errorf("FLOAT %v: got %s, want %s", x, got, want)
 		}
 	}
 }
