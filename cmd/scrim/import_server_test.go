@@ -109,3 +109,27 @@ func TestGuesses(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// TestLinksAreProposed: by a foreign key, and by a key of the column's name; a table that names its
+// persons itself is said to have another way to them, by what joins find one row by.
+func TestLinksAreProposed(t *testing.T) {
+	table := func(name string, key string, columns ...string) *described {
+		d := &described{schema: "s", table: name, state: "undeclared", keys: []string{key}, primary: true}
+		for _, c := range append(columns, key) {
+			d.columns = append(d.columns, describedColumn{c, "int"})
+		}
+		return d
+	}
+	lines := table("lines", "n", "belongs")
+	lines.refers = []refersTo{{"belongs", "s.sales", "code"}}
+	got := propose(held{tables: []*described{table("sales", "code", "customer_id"), lines, table("scans", "id", "code"), table("payment", "id", "customer_id", "code"), table("nations", "id", "n2")}}, hints{})
+	for _, want := range []string{"CALL dp_link('s.lines', 'belongs', 's.sales', 'code')", "CALL dp_link('s.scans', 'code', 's.sales', 'code')"} {
+		if !strings.Contains(fmt.Sprint(got.steps), want) {
+			t.Errorf("%s is not in %v", want, got.steps)
+		}
+	}
+	if open := fmt.Sprint(got.open); !strings.Contains(open, "CALL dp_link('s.payment', 'code', 's.sales', 'code')") || strings.Contains(open, "'s.sales', 'code', ") ||
+		!strings.Contains(open, "dp_public('s.nations')") {
+		t.Errorf("got %v", got.open)
+	}
+}

@@ -274,8 +274,12 @@ type described struct {
 	schema, table, state, entity string
 	columns                      []describedColumn
 	keys                         []string // columns that are a key by themselves
+	refers                       []refersTo
 	primary, budget              bool
 }
+
+// refersTo is a foreign key of one column, to a table of the name.
+type refersTo struct{ column, table, key string }
 
 type describedColumn struct{ name, typ string }
 
@@ -326,7 +330,7 @@ func readTables(ctx context.Context, db *sql.DB) (out held, err error) {
 				t.columns = append(t.columns, describedColumn{f[2], strings.ToLower(f[3])})
 			}
 		}},
-		{`SELECT table_schema, table_name, index_name, MIN(column_name) FROM information_schema.statistics
+		{`SELECT table_schema, table_name, index_name, MIN(column_name) FROM information_schema.statistics WHERE non_unique = 0
 			GROUP BY table_schema, table_name, index_name HAVING COUNT(*) = 1`, func(f [4]string) {
 			if t := by[strings.ToLower(f[0]+"."+f[1])]; t != nil {
 				t.keys = append(t.keys, f[3])
@@ -335,6 +339,13 @@ func readTables(ctx context.Context, db *sql.DB) (out held, err error) {
 		{"SELECT table_schema, table_name, '', '' FROM information_schema.statistics WHERE index_name = 'PRIMARY'", func(f [4]string) {
 			if t := by[strings.ToLower(f[0]+"."+f[1])]; t != nil {
 				t.primary = true
+			}
+		}},
+		{`SELECT MIN(CONCAT(table_schema, '.', table_name)), MIN(column_name), MIN(CONCAT(referenced_table_schema, '.', referenced_table_name)), MIN(referenced_column_name)
+			FROM information_schema.key_column_usage WHERE referenced_table_name IS NOT NULL
+			GROUP BY table_schema, table_name, constraint_name HAVING COUNT(*) = 1`, func(f [4]string) {
+			if t := by[strings.ToLower(f[0])]; t != nil {
+				t.refers = append(t.refers, refersTo{f[1], strings.ToLower(f[2]), f[3]})
 			}
 		}},
 		{"SELECT account_type, account, '', '' FROM dp.budgets WHERE principal = '*' AND account_type IN ('table', 'entity')", func(f [4]string) {

@@ -36,7 +36,14 @@ type proposing struct {
 	held
 	hints
 	personal                map[string]string // the entity of tables that are protected, or will be
+	named                   []ownPersons
 	keys, policies, budgets []step
+}
+
+// ownPersons is a table that is to be protected by a column of its own.
+type ownPersons struct {
+	table  *described
+	column string
 }
 
 // propose makes the statements for the tables that nobody has declared, and the budgets that
@@ -46,6 +53,11 @@ func propose(all held, h hints) (out proposal) {
 	p := &proposing{held: all, hints: h, personal: map[string]string{}}
 	rest := p.links(p.declared())
 	p.limits()
+	for _, n := range p.named {
+		if why, sql := p.another(n.table, n.column); sql != "" {
+			out.say(why, sql)
+		}
+	}
 	for _, t := range rest {
 		out.say(t.name()+" has no column that seems to name a person; if its rows tell of none", "CALL dp_public("+t.quoted()+")")
 		out.say("if they do, by the column that names them", "CALL dp_protect("+t.quoted()+", 'COLUMN', 'ENTITY')")
@@ -73,7 +85,7 @@ func (p *proposing) declared() (rest []*described) {
 			if t.own() == column {
 				p.ownKey(t)
 			}
-			p.personal[t.name()] = entity
+			p.personal[t.name()], p.named = entity, append(p.named, ownPersons{t, column})
 			p.policies = append(p.policies, step{sql: fmt.Sprintf("CALL dp_protect(%s, %s, %s)", t.quoted(), sqltext.Text(column), sqltext.Text(entity)),
 				why: fmt.Sprintf("%s seems to name the %s behind each row", column, entity)})
 		default:
@@ -131,7 +143,7 @@ func (p *proposing) link(t *described) bool {
 	} else {
 		p.key(up, key, step{why: "for the link from " + t.name() + ": a row has one parent"})
 	}
-	p.policies = append(p.policies, step{sql: fmt.Sprintf("CALL dp_link(%s, %s, %s, %s)", t.quoted(), sqltext.Text(column), up.quoted(), sqltext.Text(key)),
+	p.policies = append(p.policies, step{sql: linking(t, column, up, key),
 		why: fmt.Sprintf("%s seems to be a row of %s, which has the person", column, up.name())})
 	p.personal[t.name()] = p.personal[up.name()]
 	return true
@@ -243,12 +255,21 @@ func (t *described) own() string {
 	return ""
 }
 
-// parent guesses the table through which rows of t find their person: order_id is the id of orders.
+// parent guesses the table through which rows of t find their person: that of a foreign key; else
+// order_id is the id of orders; else the one that has a key of a column's name.
 func (t *described) parent(all []*described, personal map[string]string) (column string, up *described, key string) {
+	has := func(p *described) bool { return p != t && p.schema == t.schema && personal[p.name()] != "" }
+	for _, r := range t.refers {
+		for _, p := range all {
+			if p.name() == r.table && p != t && personal[r.table] != "" {
+				return r.column, p, r.key
+			}
+		}
+	}
 	for _, c := range t.columns {
 		s := stem(c.name)
 		for _, p := range all {
-			if p == t || p.schema != t.schema || personal[p.name()] == "" || !p.names(s) {
+			if !has(p) || !p.names(s) {
 				continue
 			}
 			for _, k := range []string{"id", s + "id"} {
@@ -258,7 +279,30 @@ func (t *described) parent(all []*described, personal map[string]string) (column
 			}
 		}
 	}
+	for _, c := range t.columns {
+		for _, p := range all {
+			if key := p.column(bare(c.name)); has(p) && bare(c.name) != "id" && !t.keyed(c.name) && p.keyed(key) && p.typeOf(key) == c.typ {
+				return c.name, p, key
+			}
+		}
+	}
 	return "", nil, ""
+}
+
+// another says of a table that names its persons itself by which link it would have those of
+// another one: joins by that link are then of one person's rows.
+func (p *proposing) another(t *described, unit string) (why, sql string) {
+	column, up, key := t.parent(p.tables, p.personal)
+	if up == nil || column == unit || p.personal[up.name()] != p.personal[t.name()] || !up.keyed(key) {
+		return "", ""
+	}
+	return fmt.Sprintf("a join of %s and %s by %s is of rows of two persons each. If both always are one, the link in place of dp_protect says so; it leaves out rows whose %[3]s is NULL", t.name(), up.name(), column),
+		linking(t, column, up, key)
+}
+
+// linking is the statement that links a table to its parent.
+func linking(t *described, column string, up *described, key string) string {
+	return fmt.Sprintf("CALL dp_link(%s, %s, %s, %s)", t.quoted(), sqltext.Text(column), up.quoted(), sqltext.Text(key))
 }
 
 // span is the public range of days, as the DBA tells it; both are empty where nobody does.
