@@ -237,7 +237,7 @@ func (s *statement) chooseViews() {
 			return
 		}
 		chosen[d.Release] = slices.MinFunc(list, func(a, b *cells.Answer) int {
-			return cmp.Or(-cmp.Compare(count[a.View.Name], count[b.View.Name]), newest(a, b), cmp.Compare(a.Sums[0].StdErr, b.Sums[0].StdErr))
+			return cmp.Or(-cmp.Compare(count[a.View.Name], count[b.View.Name]), newest(a, b), cmp.Compare(a.Sums[0].Error(), b.Sums[0].Error()))
 		})
 	}
 	for r, a := range chosen {
@@ -261,7 +261,10 @@ func newest(a, b *cells.Answer) int {
 
 // goodEnough reports whether the error of an answer is expected to be no larger than that of the
 // release itself, as far as that is known: by the mechanism's formula, or in units of what one
-// person counts for, of which the view has chosen a bound for the same persons.
+// person counts for, of which the view has chosen a bound for the same persons. Noise is compared
+// with noise: the release would search for a clip among the same totals, and take about as much. Of
+// 7,200 totals with exponent 1.25 a view of ε 1 was 18 % off by its clip, and releases of ε 0.1 to
+// 0.25 were 16 to 32 %; that of what the view's clip may take had them for the better ones.
 func (s *statement) goodEnough(v *viewed, a *cells.Answer) bool {
 	if s.params.Views() == params.ViewsAlways {
 		return true

@@ -30,7 +30,11 @@ type Answer struct {
 type Sum struct {
 	plan.ViewSum
 	Clip float64 // about what one person counts for, in units of the answer, where StdErr is; 0: not known
+	Cut  float64 // about how far what the clip takes may be from what was added for it, likewise
 }
+
+// Error is the expected error: of the noise, and of what the clip takes.
+func (s Sum) Error() float64 { return math.Hypot(s.StdErr, s.Cut) }
 
 // maxErrors bounds groups times cells of what is answered: the error of each group takes time in
 // proportion to the cells.
@@ -56,8 +60,10 @@ func Find(ctx *sql.Context, d *Definition, q *Question) (answer *Answer, why str
 			e := m.estimate(s, g)
 			a.Groups[k] = append(a.Groups[k], e)
 			if x := e.StdErr[0]; x >= told.StdErr || math.IsNaN(told.StdErr) && !math.IsNaN(x) { // NaN where a mean has no rows
-				if told.StdErr = x; s.by >= 0 {
-					told.Clip = d.Measures[s.of].Clip / g.sums[s.by].raw
+				told.StdErr, told.Cut = x, d.Measures[s.of].doubt()*math.Abs(g.sums[s.of].raw)
+				if s.by >= 0 {
+					rows := g.sums[s.by].raw
+					told.Clip, told.Cut = d.Measures[s.of].Clip/rows, math.Hypot(told.Cut, d.Measures[s.by].doubt()*math.Abs(g.sums[s.of].raw))/rows
 				}
 			}
 		}
@@ -94,6 +100,10 @@ func (m *match) estimate(s sum, g *group) estimator.Estimate {
 		Form: estimator.Quotient, Noise: []float64{noise}, Under: []float64{under}, Raw: []float64{mean},
 		Cut: quotientCut(math.Abs(mean) * (of.Near + of.Wide + by.Near + by.Wide))}}
 }
+
+// doubt is about the standard deviation of the share that the clip takes beyond Near, of which Wide
+// is a bound at 95 %.
+func (x *Measure) doubt() float64 { return x.Wide / 2 }
 
 // cut is what a clip may have taken from a sum of a size, as dp_view_errors allows for it.
 func (x *Measure) cut(size float64) []estimator.Cut {
