@@ -15,12 +15,14 @@ var benchDocs = flag.String("bench.docs", "", "a file of docs into which benchma
 
 // measured is a table of ratios that a benchmark writes into docs: one row a query.
 type measured struct {
-	name  string // of its marks
-	scale string
-	heads [2]string // of the times compared
-	rows  []string
-	ratio []float64
-	cpu   []float64
+	name   string // of its marks
+	scale  string
+	target float64   // of the ratio; 0: the page says it
+	heads  [2]string // of the times compared
+	rows   []string
+	asked  int // queries, each of which is to be another one
+	ratio  []float64
+	cpu    []float64
 }
 
 // add notes the medians of a query, which it reports, too: times, and processor times.
@@ -63,15 +65,20 @@ func (m *measured) write(b *testing.B) {
 	}
 	met := 0
 	for _, r := range m.ratio {
-		if r < 1.305 { // 1.30 as it is shown
+		if r < m.target+0.005 { // as it is shown
 			met++
 		}
 	}
 	slices.Sort(m.ratio)
 	slices.Sort(m.cpu)
 	table := fmt.Sprintf("| | %s | %s | ratio | of processor time |\n|---|---:|---:|---:|---:|\n%s\n", m.heads[0], m.heads[1], strings.Join(m.rows, "")) +
-		fmt.Sprintf("%s, medians of %d runs, commit %s, %s. Target: at most 1.3. Met by %d of %d; the median ratio is %.2f, of processor time %.2f.\n",
-			m.scale, *benchRuns, strings.TrimSpace(string(commit)), time.Now().UTC().Format(time.DateOnly), met, len(m.ratio), m.ratio[len(m.ratio)/2], m.cpu[len(m.cpu)/2])
+		fmt.Sprintf("%s, medians of %d runs, commit %s, %s. ", m.scale, *benchRuns, strings.TrimSpace(string(commit)), time.Now().UTC().Format(time.DateOnly))
+	if m.target > 0 {
+		table += fmt.Sprintf("Target: at most %g. Met by %d of %d; the", m.target, met, len(m.ratio))
+	} else {
+		table += "The"
+	}
+	table += fmt.Sprintf(" median ratio is %.2f, of processor time %.2f.\n", m.ratio[len(m.ratio)/2], m.cpu[len(m.cpu)/2])
 	if err := os.WriteFile(*benchDocs, []byte(before+begin+table+end+after), 0o644); err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"database/sql"
 	"flag"
 	"fmt"
 	"sort"
@@ -21,28 +22,42 @@ var (
 // medians, of the time and of the processors' time, which other work on the machine disturbs less.
 // Each private run asks for a slightly different ε, so that none is a replay.
 func BenchmarkGroupedCountAvg(b *testing.B) {
-	private, exact := start(b, *benchRows, *benchRows/10, 20, *benchType)
+	typed, ways := []string{*benchType}, []string{*benchWay}
+	if *benchDocs != "" {
+		typed, ways = []string{"INTEGER", "BIGINT", "DECIMAL(10,2)", "DOUBLE"}, []string{"separate", "vector"}
+	}
+	table := measured{name: "grouped", scale: fmt.Sprintf("%g million rows", float64(*benchRows)/1e6), heads: [2]string{"private", "exact"}}
+	for _, of := range typed {
+		b.Run(of, func(b *testing.B) {
+			private, exact := start(b, *benchRows, *benchRows/10, 20, of)
+			for _, way := range ways {
+				b.Run(way, func(b *testing.B) { table.grouped(b, private, exact, of, way) })
+			}
+		})
+	}
+	table.write(b)
+}
+
+// grouped measures the query of one type, answered in one way.
+func (m *measured) grouped(b *testing.B, private, exact *sql.Conn, of, way string) {
 	// The condition, which holds for every row, keeps a run from getting the result of the one
 	// before.
 	const perPerson = "SELECT g, SUM(c), SUM(s) / SUM(c) FROM " +
 		"(SELECT g, person, COUNT(*) AS c, SUM(x) AS s FROM t WHERE g > -%d GROUP BY g, person) AS d GROUP BY g"
 	for b.Loop() {
+		resetPeak()
 		var ours, theirs, work, base []time.Duration
-		for i := range *benchRuns {
+		for range *benchRuns {
+			m.asked++
 			start := worked()
-			theirs = append(theirs, timed(func() { drain(b, exact, fmt.Sprintf(perPerson, i+1)) }))
+			theirs = append(theirs, timed(func() { drain(b, exact, fmt.Sprintf(perPerson, m.asked)) }))
 			middle := worked()
-			q := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.9f) SET_VAR(dp_group_by='%s') */ g, COUNT(*), AVG(x) FROM t GROUP BY g", 1+float64(i)*1e-6, *benchWay)
+			q := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=%.9f) SET_VAR(dp_group_by='%s') */ g, COUNT(*), AVG(x) FROM t GROUP BY g", 1+float64(m.asked)*1e-6, way)
 			ours = append(ours, timed(func() { drain(b, private, q) }))
 			base, work = append(base, middle-start), append(work, worked()-middle)
 		}
-		b.ReportMetric(median(work).Seconds(), "private-cpu-s")
-		o, t := median(ours), median(theirs)
-		b.ReportMetric(median(work).Seconds()/median(base).Seconds(), "private/exact-cpu")
-		b.ReportMetric(o.Seconds(), "private-s")
-		b.ReportMetric(t.Seconds(), "exact-s")
-		b.ReportMetric(o.Seconds()/t.Seconds(), "private/exact")
-		b.ReportMetric(peakGiB(), "peak-GiB")
+		m.add(b, fmt.Sprintf("`%s`, `dp_group_by = '%s'`, %.2f GiB at most", of, way, recentPeakGiB()), ours, theirs, work, base)
+		b.ReportMetric(recentPeakGiB(), "peak-GiB")
 	}
 }
 
