@@ -208,3 +208,22 @@ func TestZeroBytesInTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectedTables: the columns that CREATE TABLE … SELECT makes of sums and means have MySQL's
+// types, and one that has no place is named.
+func TestSelectedTables(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE a (x INT)", "INSERT INTO a VALUES (1), (2)", "CALL dp_public('s.a')",
+		"CREATE TABLE d AS SELECT SUM(CAST(x AS DECIMAL(10,2))) AS s, AVG(CAST(x AS DECIMAL(10,2))) AS m, SUM(x) AS i FROM a")
+	for q, want := range map[string]string{
+		"SELECT * FROM d": "[[3.00 1.500000 3]]",
+		"SELECT column_type FROM information_schema.columns WHERE table_name = 'd' ORDER BY ordinal_position": "[[decimal(32,2)] [decimal(14,6)] [decimal(32,0)]]",
+	} {
+		if got := fmt.Sprint(root.query(q)); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+	if e := root.refused(1644, "45017", "CREATE TABLE e AS SELECT SUM(CAST(x AS DECIMAL(17,2))) AS b FROM a"); !strings.Contains(e.Message, "column b ") {
+		t.Error(e.Message)
+	}
+}

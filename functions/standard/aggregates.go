@@ -92,13 +92,14 @@ func asExact(ctx *sql.Context, a sql.Aggregation, more int) sql.Aggregation {
 	x := Typed(ctx, e)
 	n, ok := NumberOf(ctx, x)
 	if !ok && temporal(x.Type(ctx)) {
-		_, _, scale := digitsType(x.Type(ctx))
-		n, ok = Number{Scale: scale}, true
+		n, ok = OperandOf(ctx, x)
 	}
 	if !ok {
 		return a
 	}
-	typ := types.MustCreateDecimalType(types.DecimalTypeMaxPrecision, uint8(min(n.Scale+more, maxScale)))
+	room := cmp.Or(more, 22) // a SUM has that of as many rows as a BIGINT counts (DECIMAL_LONGLONG_DIGITS)
+	n = Number{Precision: n.Precision + room, Scale: n.Scale + more}.fit()
+	typ := types.MustCreateDecimalType(uint8(n.Precision), uint8(n.Scale))
 	return &summary{a, typ, func(child sql.Expression) sql.AggregationBuffer {
 		return &exactBuffer{child: child, typ: typ, mean: more > 0}
 	}}

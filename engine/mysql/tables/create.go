@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"scrim/functions/standard"
 	"scrim/internal/collation"
 	"scrim/internal/lists"
+	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/parse"
 )
@@ -210,6 +212,9 @@ func newColumn(ctx *sql.Context, c *sql.Column, of sql.CollationID) (columnDef, 
 		return columnDef{}, unsupported("Write FOREIGN KEY ("+c.Name+") REFERENCES … behind the columns.", "REFERENCES at the column %s, which MySQL reads and forgets, is not supported.", c.Name)
 	}
 	t, stored, err := storedType(c.Type, of)
+	if r := (*refuse.Error)(nil); errors.As(err, &r) {
+		err = refuse.New(r.Code, "The column %s cannot be stored. %s", c.Name, r.Cause).With("%s", r.Remedy)
+	}
 	if err != nil {
 		return columnDef{}, err
 	}
