@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"io"
@@ -46,9 +47,7 @@ func (l *Ledger) export(ctx context.Context, w io.Writer, f Filter, progress fun
 		return err
 	}
 	total, left, done := l.atMost(&f), f.Limit, 0
-	if left == 0 {
-		left = math.MaxInt
-	}
+	left = cmp.Or(left, math.MaxInt)
 	parts := make([]lines, runtime.GOMAXPROCS(0))
 	err := l.candidates(ctx, &f, readChunk*len(parts), func(ids []uint32) (bool, error) {
 		l.encode(parts, ids, &f, encode)

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -84,13 +85,9 @@ func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.part == 0 {
-		o.part = partSize
-	}
+	o.part = cmp.Or(o.part, partSize)
 	o.Checkpoints = o.Checkpoints && !o.ReadOnly && o.Accept == nil
-	if o.AnswerBytes == 0 {
-		o.AnswerBytes = DefaultAnswerBytes
-	}
+	o.AnswerBytes = cmp.Or(o.AnswerBytes, DefaultAnswerBytes)
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = defaultLockTimeout
 	}

@@ -18,6 +18,7 @@ import (
 	"scrim/accounting/internal/invalid"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
+	"scrim/internal/lists"
 )
 
 // Entries returns the entries that f chooses, in the order in which they were written or the
@@ -361,10 +362,8 @@ func (c *EntryCharge) RemainingAll() privacy.Epsilon { return c.remaining(budget
 func (c *EntryCharge) RemainingOwn() privacy.Epsilon { return c.remaining(record.Own) }
 
 func (c *EntryCharge) remaining(scope string) privacy.Epsilon {
-	for _, l := range c.Left {
-		if l.Scope == scope {
-			return l.Epsilon
-		}
+	if l, ok := lists.Find(c.Left, func(l record.Left) bool { return l.Scope == scope }); ok {
+		return l.Epsilon
 	}
 	return privacy.Epsilon(math.NaN())
 }

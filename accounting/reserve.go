@@ -13,6 +13,7 @@ import (
 	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
 	"scrim/accounting/record"
+	"scrim/internal/lists"
 )
 
 // Reserve charges a statement to every account of the request: to the budget of all principals, and
@@ -75,10 +76,8 @@ func (l *Ledger) book(r *record.Record) (Receipt, *batch, error) {
 // account, and the caller can draw them for all of the charges. The events say which law it is, so
 // that the filter counts it right whatever the budgets are by the time it is asked.
 func (l *Ledger) drawn(principal string, roles []string, charges []Charge) (as []Charge, rounded bool) {
-	for _, c := range charges {
-		if c.Rounded == nil {
-			return charges, false
-		}
+	if slices.ContainsFunc(charges, func(c Charge) bool { return c.Rounded == nil }) {
+		return charges, false
 	}
 	l.mu.Lock()
 	wanted := slices.ContainsFunc(charges, func(c Charge) bool {
@@ -267,9 +266,7 @@ func enough(sum, want uint64, n int) bool {
 // roleHolders returns for whom a charge counts by these roles, each once.
 func roleHolders(roles []string) []string {
 	var list []string
-	for _, r := range unique(roles) {
-		list = append(list, budget.RolePrefix+r)
-	}
+	list = append(list, lists.Map(unique(roles), func(r string) string { return budget.RolePrefix + r })...)
 	return list
 }
 
@@ -342,10 +339,8 @@ func (r *Request) check() error {
 		if err := c.Blocks.Check(); err != nil {
 			return err
 		}
-		for _, e := range slices.Concat(c.Events, c.Rounded) {
-			if err := e.Check(); err != nil {
-				return err
-			}
+		if err := lists.Each(slices.Concat(c.Events, c.Rounded), privacy.Event.Check); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"scrim/accounting/internal/roundup"
 	"scrim/accounting/internal/state"
 	"scrim/accounting/privacy"
+	"scrim/internal/lists"
 )
 
 // Status is where all budgets stand.
@@ -72,12 +73,8 @@ func (l *Ledger) Status(entitiesOf map[string][]string) (Status, error) {
 	l.mu.Unlock()
 	// The conversions take some 50 µs a line, so no charge waits for them.
 	st := Status{}
-	for _, b := range bounds {
-		st.Entities = append(st.Entities, b.status())
-	}
-	for _, p := range positions {
-		st.Budgets = append(st.Budgets, p.status(today))
-	}
+	st.Entities = append(st.Entities, lists.Map(bounds, func(b bound) EntityStatus { return b.status() })...)
+	st.Budgets = append(st.Budgets, lists.Map(positions, func(p position) BudgetStatus { return p.status(today) })...)
 	return st, nil
 }
 
@@ -347,10 +344,8 @@ func (e EntityStatus) Beside() privacy.Delta {
 
 // commonWindow returns the window that all budgets have; empty where they differ.
 func commonWindow(list []budget.Budget) budget.Window {
-	for _, b := range list {
-		if b.Window != list[0].Window {
-			return ""
-		}
+	if slices.ContainsFunc(list, func(b budget.Budget) bool { return b.Window != list[0].Window }) {
+		return ""
 	}
 	if len(list) == 0 {
 		return ""

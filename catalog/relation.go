@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -96,15 +97,11 @@ func (c *Catalog) relate(s *Snapshot, t Table, r Relation) error {
 		}
 	}
 	c.shut(t)
-	for _, o := range t.Owners() {
-		if c.charged(o.Entity) {
-			return spent("the entity "+o.Entity, t.Relation)
-		}
+	if o, ok := lists.Find(t.Owners(), func(o Owner) bool { return c.charged(o.Entity) }); ok {
+		return spent("the entity "+o.Entity, t.Relation)
 	}
-	for _, k := range append(kin, t) {
-		if c.charged(k.Account) {
-			return spent("the budget "+k.Account, t.Relation)
-		}
+	if k, ok := lists.Find(append(kin, t), func(k Table) bool { return c.charged(k.Account) }); ok {
+		return spent("the budget "+k.Account, t.Relation)
 	}
 	for _, k := range kin {
 		k.Relation = r

@@ -34,11 +34,7 @@ func (s *Snapshot) Table(name string) Table {
 // All lists every table that the catalogue knows of, sorted by name: also dropped ones, old names
 // of renamed ones, and undeclared ones that keep an account.
 func (s *Snapshot) All() []Table {
-	out := make([]Table, 0, len(s.tables))
-	for _, n := range slices.Sorted(maps.Keys(s.tables)) {
-		out = append(out, s.tables[n])
-	}
-	return out
+	return lists.Map(slices.Sorted(maps.Keys(s.tables)), func(n string) Table { return s.tables[n] })
 }
 
 // Entities lists the entities of all tables that are or were protected, sorted.
@@ -191,12 +187,7 @@ func (s *Snapshot) verifySecond(t Table) error {
 
 // verifyLinks checks invariant 2.
 func (s *Snapshot) verifyLinks(t Table) error {
-	for _, o := range t.Owners() {
-		if err := s.verifyPath(t.Name, o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(t.Owners(), func(o Owner) error { return s.verifyPath(t.Name, o) })
 }
 
 // verifyPath checks the links from a table to one of its persons.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"io"
 	"log"
 	"math"
@@ -81,10 +82,7 @@ var memoryPattern = regexp.MustCompile(`^([1-9][0-9]*(?:\.[0-9]+)?) ?([KMGT]i?B)
 
 // storeMemory is the store's memory limit in bytes.
 func (c Config) storeMemory() int64 {
-	limit := c.MemoryLimit
-	if limit == "" {
-		limit = duckdb.DefaultMemoryLimit
-	}
+	limit := cmp.Or(c.MemoryLimit, duckdb.DefaultMemoryLimit)
 	f := memoryPattern.FindStringSubmatch(limit)
 	n, _ := strconv.ParseFloat(f[1], 64) // the pattern's
 	step := 1000.0

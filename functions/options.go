@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/estimator/person"
 	"scrim/engine/estimator/vector"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 )
@@ -279,20 +280,16 @@ func (o *Options) agree(f *Function) error {
 }
 
 func (f *Function) option(key string) (Option, bool) {
-	for _, name := range f.Options {
-		if name == key {
-			return documented(name), true
-		}
+	if slices.Contains(f.Options, key) {
+		return documented(key), true
 	}
 	return Option{}, false
 }
 
 // documented returns the documentation of an option that a function lists.
 func documented(name string) Option {
-	for _, o := range optionTable {
-		if o.Name == name {
-			return o
-		}
+	if o, ok := lists.Find(optionTable, func(o Option) bool { return o.Name == name }); ok {
+		return o
 	}
 	panic("functions: option not in table: " + name)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/planbuilder"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -49,9 +50,7 @@ func Register() []sql.Function {
 	for _, f := range reportFunctions {
 		out = append(out, sql.FunctionN{Name: strings.ToLower(f.Name), Fn: f.bound})
 	}
-	for _, f := range scalars {
-		out = append(out, f.function())
-	}
+	out = append(out, lists.Map(scalars, (*Scalar).function)...)
 	return append(out, refusals()...)
 }
 

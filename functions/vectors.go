@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -122,10 +123,7 @@ func (c *Call) Vector(v Vectors, method string, oneRow bool) error {
 // fitting checks that the options go with the method and the vectors.
 func (c *Call) fitting(v Vectors) error {
 	f, o := c.Function, &c.Options
-	method := o.Method
-	if method == "" {
-		method = "auto"
-	}
+	method := cmp.Or(o.Method, "auto")
 	if !f.Methods && method != "auto" {
 		return optionError(f, "%s: the only method is auto; the others are for DP_MEAN.", f.Name)
 	}

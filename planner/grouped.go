@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/planner/stored"
 	"scrim/planner/tree"
 )
@@ -59,12 +60,7 @@ func blocks(ctx *sql.Context, n sql.Node, above []sql.Node) error {
 	case *gmsplan.Project, *gmsplan.Sort, *gmsplan.Having, *gmsplan.Window, *gmsplan.Limit, *gmsplan.Offset:
 		below = append(above[:len(above):len(above)], n)
 	}
-	for _, c := range n.Children() {
-		if err := blocks(ctx, c, below); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(n.Children(), func(c sql.Node) error { return blocks(ctx, c, below) })
 }
 
 // grouped checks the groups of a block.
@@ -373,10 +369,8 @@ func (d *dependences) named(p *gmsplan.Project) {
 
 // free is a column by which an expression may have several values where the keys have one each.
 func (d *dependences) free(e sql.Expression) *expression.GetField {
-	for _, k := range d.keys {
-		if d.same(tree.Unalias(e), tree.Unalias(k)) {
-			return nil
-		}
+	if slices.ContainsFunc(d.keys, func(k sql.Expression) bool { return d.same(tree.Unalias(e), tree.Unalias(k)) }) {
+		return nil
 	}
 	switch e := e.(type) {
 	case *expression.GetField:

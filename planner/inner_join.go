@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/rel"
 	"scrim/planner/rule"
@@ -83,10 +84,8 @@ func (s *statement) innerJoin(n *gmsplan.JoinNode, at position) (result, error) 
 	if !at.aggregate {
 		return result{}, rawRows("A join")
 	}
-	for _, x := range list {
-		if err := s.privateSide(&x.built); err != nil {
-			return result{}, err
-		}
+	if err := lists.Each(list, func(x *joinSide) error { return s.privateSide(&x.built) }); err != nil {
+		return result{}, err
 	}
 	out := list[0].built.rel
 	for i, x := range list[1:] {

@@ -15,6 +15,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
@@ -432,12 +433,8 @@ func (p *Planner) pureTable(ctx *sql.Context, c catalog.Reader, names []string) 
 	if p.config.Pure == nil {
 		return ""
 	}
-	for _, name := range names {
-		if p.pure(ctx, c, name, rel.MaxLinkDepth) {
-			return name
-		}
-	}
-	return ""
+	name, _ := lists.Find(names, func(name string) bool { return p.pure(ctx, c, name, rel.MaxLinkDepth) })
+	return name
 }
 
 // pure reports whether a table, or one that its links lead to, is on the pure account.

@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/rel"
@@ -184,9 +185,7 @@ func (s *statement) projection(n *gmsplan.Project, at position) (result, error) 
 	p := r.node.(*gmsplan.Project)
 	exprs := append([]sql.Expression(nil), p.Projections...)
 	if !at.top {
-		for _, k := range child.keys {
-			exprs = append(exprs, k.field)
-		}
+		exprs = append(exprs, lists.Map(child.keys, func(k keyField) sql.Expression { return k.field })...)
 	} else {
 		r.keys = nil
 		for i, e := range exprs {
@@ -264,10 +263,8 @@ func (s *statement) joinNode(n *gmsplan.JoinNode, at position) (result, error) {
 	if !at.aggregate {
 		return result{}, rawRows("A join")
 	}
-	for _, side := range []*result{&l, &r} {
-		if err := s.privateSide(side); err != nil {
-			return result{}, err
-		}
+	if err := lists.Each([]*result{&l, &r}, s.privateSide); err != nil {
+		return result{}, err
 	}
 	rel, err := s.Join(l.rel, r.rel, n)
 	return result{rel: rel}, err

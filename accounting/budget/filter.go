@@ -2,6 +2,7 @@ package budget
 
 import (
 	"math"
+	"slices"
 
 	"scrim/accounting/internal/roundup"
 	"scrim/accounting/privacy"
@@ -60,12 +61,7 @@ func (b *Budget) Fits(spent *privacy.Amount) bool {
 		r := b.rule()
 		return r.takes(spent)
 	}
-	for _, x := range b.boxes() {
-		if x.takes(l) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.boxes(), func(x box) bool { return x.takes(l) })
 }
 
 // rule is the test that a budget with δ > 0 puts spending to, besides the pure one: at the Rényi

@@ -12,6 +12,7 @@ import (
 	"scrim/accounting/days"
 	"scrim/accounting/internal/codec"
 	"scrim/accounting/privacy"
+	"scrim/internal/lists"
 )
 
 // recordKind says what a record is about. The numbers are part of the file format.
@@ -159,10 +160,8 @@ func (c *Booked) Amount() *privacy.Amount {
 
 // Follows checks what a record with that number says of others.
 func (r *Record) Follows(id uint64) error {
-	for _, o := range r.Outcomes {
-		if err := o.Follows(id); err != nil {
-			return err
-		}
+	if err := lists.Each(r.Outcomes, func(o OutcomeOf) error { return o.Follows(id) }); err != nil {
+		return err
 	}
 	if r.Kind == Replay && r.Charge >= id {
 		return errors.New("replay of a charge that does not exist")

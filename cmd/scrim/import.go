@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -212,9 +213,7 @@ func (im *importing) spool(in io.Reader) (remove func() error, err error) {
 		return nil, err
 	}
 	remove = func() error { return os.RemoveAll(dir) }
-	if im.o.Format == "" {
-		im.o.Format = "csv"
-	}
+	im.o.Format = cmp.Or(im.o.Format, "csv")
 	file := filepath.Join(dir, "stdin."+im.o.Format)
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/spf13/cobra"
 
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -296,10 +297,8 @@ func (t *described) keyed(column string) bool {
 
 // typeOf is the type of a column.
 func (t *described) typeOf(column string) string {
-	for _, c := range t.columns {
-		if strings.EqualFold(c.name, column) {
-			return c.typ
-		}
+	if c, ok := lists.Find(t.columns, func(c describedColumn) bool { return strings.EqualFold(c.name, column) }); ok {
+		return c.typ
 	}
 	return ""
 }

@@ -194,10 +194,8 @@ func schemasOf(all []*described, h hints) (out []string) {
 
 // column is the table's column of that plain name, "" for none.
 func (t *described) column(plain string) string {
-	for _, c := range t.columns {
-		if bare(c.name) == plain {
-			return c.name
-		}
+	if c, ok := lists.Find(t.columns, func(c describedColumn) bool { return bare(c.name) == plain }); ok {
+		return c.name
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -264,12 +265,8 @@ func (r *randomizing) pool(c *mysql.Config, who string, warn io.Writer) (*sql.DB
 	c.AllowAllFiles, c.MultiStatements, c.InterpolateParams = false, false, false
 	c.Logger = &mysql.NopLogger{}
 	c.DialFunc = contribute.LimitDial(nil, contribute.DialBytes)
-	if c.Timeout == 0 {
-		c.Timeout = dialTimeout
-	}
-	if c.ReadTimeout == 0 {
-		c.ReadTimeout = readTimeout
-	}
+	c.Timeout = cmp.Or(c.Timeout, dialTimeout)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, readTimeout)
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", who, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -326,10 +327,7 @@ func printBatches(out io.Writer, list [][]string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "COLLECTION\tROUND\tSTRATUM\tCELL\tBATCH\tSTATE\tREPORTS\tNEEDED\tAT MOST\tTOKENS\tSENT\tNOTE")
 	for _, r := range list {
-		stratum := r[2]
-		if stratum == "" {
-			stratum = "-"
-		}
+		stratum := cmp.Or(r[2], "-")
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s/%s\t%s\n", r[0], r[1], stratum, r[3], r[4], r[columnState], r[6], r[7], r[8], r[9],
 			r[columnSent], r[columnParts], r[columnNote])
 	}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,9 +42,7 @@ func (a *Admin) ledger(ctx *sql.Context, f accounting.Filter, most int) func() (
 	if f.Limit <= 0 {
 		f.Limit = ledgerPage
 	}
-	if most == 0 {
-		most = math.MaxInt
-	}
+	most = cmp.Or(most, math.MaxInt)
 	lines := &ledgerLines{all: all, price: prices(a.o.Ledger.Budgets())}
 	return func() ([]sql.Row, error) {
 		var out []sql.Row

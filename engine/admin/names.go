@@ -13,6 +13,7 @@ import (
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -150,10 +151,8 @@ func (s storeSchema) HasColumn(name, column string) bool {
 // ColumnType implements catalog.Schema.
 func (s storeSchema) ColumnType(name, column string) string {
 	t, _ := s.table(name)
-	for _, c := range t.Columns {
-		if strings.EqualFold(c.Name, column) {
-			return c.Type
-		}
+	if c, ok := lists.Find(t.Columns, func(c store.Column) bool { return strings.EqualFold(c.Name, column) }); ok {
+		return c.Type
 	}
 	return ""
 }

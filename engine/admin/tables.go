@@ -325,9 +325,7 @@ func Tables() []TableDoc {
 	var out []TableDoc
 	for _, t := range new(Admin).views() {
 		d := TableDoc{Name: t.Title, Doc: tableDocs[t.Title]}
-		for _, c := range t.Columns {
-			d.Columns = append(d.Columns, c.Name)
-		}
+		d.Columns = append(d.Columns, lists.Map(t.Columns, func(c *sql.Column) string { return c.Name })...)
 		out = append(out, d)
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -122,10 +123,8 @@ func readPage(text string, c collections.Summary) (p page, err error) {
 	if !short(p.Question, maxQuestion) {
 		return bad("A question has 1 to %d characters.", maxQuestion)
 	}
-	for _, choice := range p.Choices {
-		if !short(choice, maxChoice) {
-			return bad("A choice has 1 to %d characters.", maxChoice)
-		}
+	if slices.ContainsFunc(p.Choices, func(choice string) bool { return !short(choice, maxChoice) }) {
+		return bad("A choice has 1 to %d characters.", maxChoice)
 	}
 	n := len(p.Choices)
 	switch {

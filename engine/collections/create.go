@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -100,10 +101,8 @@ func (t tx) create(r record) error {
 			" (round BIGINT, stratum VARCHAR, cell BIGINT, batch BIGINT, reports BIGINT, part BIGINT, parts BIGINT," +
 			" digest BLOB, total BLOB, sealed BIGINT, messages BLOB)"}
 	}
-	for _, sql := range statements {
-		if err := t.do(sql); err != nil {
-			return err
-		}
+	if err := lists.Each(statements, func(sql string) error { return t.do(sql) }); err != nil {
+		return err
 	}
 	if err := t.do("CREATE TABLE "+quoted(r.ref())+" ("+columns+")", r.ref()); err != nil {
 		return err
@@ -166,10 +165,8 @@ func (t tx) drop(col *collection) error {
 		keys[bucketSimulation] = append(keys[bucketSimulation], simulationKey(col.UUID, k.Number))
 	}
 	for bucket, list := range keys {
-		for _, key := range list {
-			if err := t.delete(bucket, key); err != nil {
-				return err
-			}
+		if err := lists.Each(list, func(key string) error { return t.delete(bucket, key) }); err != nil {
+			return err
 		}
 	}
 	return nil

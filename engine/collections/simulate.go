@@ -73,10 +73,8 @@ func Simulate(ctx context.Context, s Simulation) ([]Simulated, error) {
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err, ok := lists.Find(errs, func(err error) bool { return err != nil }); ok {
+		return nil, err
 	}
 	return out, ctx.Err()
 }

@@ -59,12 +59,7 @@ func (t tx) apply(ch *change) error {
 			return err
 		}
 	}
-	for _, f := range ch.others {
-		if err := f(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(ch.others, func(f func(tx) error) error { return f(t) })
 }
 
 // applied changes what memory knows in the same way. c.mu is held.
@@ -239,9 +234,7 @@ func (ch *change) dropKeys(c *collection) {
 	if c.model() != collect.Shuffle {
 		return
 	}
-	for _, s := range c.strata() {
-		ch.forget = append(ch.forget, roundKey{c.Round, s})
-	}
+	ch.forget = append(ch.forget, lists.Map(c.strata(), func(s string) roundKey { return roundKey{c.Round, s} })...)
 	ch.others = append(ch.others, func(t tx) error { return t.do("DELETE FROM " + quoted(t.table(tableBag, c.record))) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"scrim/accounting"
 	"scrim/engine/estimator/reconcile"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/internal/spent"
@@ -179,9 +180,7 @@ func reads(open []*plan.Release) (refs []store.TableRef) {
 // statements are all that the releases ask the store for, as far as they name tables.
 func statements(open []*plan.Release) (list []string) {
 	for _, r := range open {
-		for _, s := range r.Scans {
-			list = append(list, s.SQL)
-		}
+		list = append(list, lists.Map(r.Scans, func(s plan.Scan) string { return s.SQL })...)
 		if r.Persons != "" {
 			list = append(list, r.Persons)
 		}

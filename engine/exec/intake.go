@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/spill"
 	"scrim/planner/plan"
 )
@@ -167,10 +168,8 @@ func (in *intake) take(ch store.Chunk) (err error) {
 			return err
 		}
 	}
-	for _, v := range in.vectors {
-		if err := v.add(ch, of); err != nil {
-			return err
-		}
+	if err := lists.Each(in.vectors, func(v *vectors) error { return v.add(ch, of) }); err != nil {
+		return err
 	}
 	if len(in.columns) == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/planner/plan"
 )
 
@@ -83,9 +84,7 @@ func (e *execution) replays(ctx context.Context) (found map[*plan.Release]stored
 			found[r], answers[r] = f, f.answer
 			continue
 		}
-		for _, k := range keys {
-			missing = append(missing, string(k))
-		}
+		missing = append(missing, lists.Map(keys, func(k []byte) string { return string(k) })...)
 	}
 	return found, missing, nil
 }

@@ -87,10 +87,8 @@ func (v *Views) read(ctx *sql.Context, query string) (*asked, error) {
 	if sel.Where != nil {
 		a.where = " WHERE " + sqlparser.String(sel.Where.Expr)
 	}
-	for _, e := range sel.SelectExprs {
-		if err := a.column(e); err != nil {
-			return nil, err
-		}
+	if err := lists.Each(sel.SelectExprs, a.column); err != nil {
+		return nil, err
 	}
 	for _, g := range sel.GroupBy {
 		c, ok := g.(*sqlparser.ColName)
@@ -153,9 +151,7 @@ func (v *Views) cells(ctx *sql.Context, a *asked) ([]sql.Row, error) {
 	for _, d := range a.record.Dimensions {
 		columns[d.At] = sqltext.Name(d.Column)
 	}
-	for _, m := range a.sums {
-		columns = append(columns, sqltext.Name(m.Column+"_noisy"))
-	}
+	columns = append(columns, lists.Map(a.sums, func(m Measure) string { return sqltext.Name(m.Column + "_noisy") })...)
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + sqltext.Name(a.record.Schema) + "." + sqltext.Name(a.record.Name) + a.where
 	parsed, _, _, err := v.Engine.Parser.Parse(ctx, text, false)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"scrim/engine/estimator/view"
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // What the ledger's statements of charges for tables begin with.
@@ -100,16 +101,12 @@ func (r *Record) describes(t store.Table) bool {
 	if r.Synthetic != nil {
 		as, names = syntheticComment, r.Synthetic.Columns
 	}
-	for _, d := range r.Dimensions {
-		names = append(names, d.Column)
-	}
+	names = append(names, lists.Map(r.Dimensions, func(d Dimension) string { return d.Column })...)
 	for _, m := range r.Measures {
 		names = append(names, ofMeasure(m.Column)...)
 	}
-	for _, name := range names {
-		if !has[strings.ToLower(name)] {
-			return false
-		}
+	if slices.ContainsFunc(names, func(name string) bool { return !has[strings.ToLower(name)] }) {
+		return false
 	}
 	return tables.CommentOf(t) == as && len(names) == len(t.Columns)
 }

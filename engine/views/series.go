@@ -15,6 +15,7 @@ import (
 	"scrim/engine/estimator/continual"
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 	"scrim/planner/settings"
@@ -71,13 +72,9 @@ func (r *Series) describes(t store.Table) bool {
 		if c.Measure >= 0 {
 			names = ofTotals(c.Name)
 		}
-		for _, name := range names {
-			want = append(want, strings.ToLower(name))
-		}
+		want = append(want, lists.Map(names, strings.ToLower)...)
 	}
-	for _, c := range t.Columns {
-		have = append(have, strings.ToLower(c.Name))
-	}
+	have = append(have, lists.Map(t.Columns, func(c store.Column) string { return strings.ToLower(c.Name) })...)
 	return tables.CommentOf(t) == seriesComment && slices.Equal(want, have)
 }
 

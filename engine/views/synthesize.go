@@ -15,6 +15,7 @@ import (
 	"scrim/engine/mysql/mysqlerr"
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner"
@@ -187,9 +188,7 @@ func decoded(columns []coded, rows [][]uint16) []sql.Row {
 // newSyntheticRecord is that of what was released.
 func newSyntheticRecord(table string, o SyntheticOptions, columns []coded, result synthetic.Result) *Record {
 	y := &Synthetic{Table: table, Options: o, Rounds: len(result.Rounds), Total: result.Total}
-	for _, c := range columns {
-		y.Columns = append(y.Columns, c.name)
-	}
+	y.Columns = append(y.Columns, lists.Map(columns, func(c coded) string { return c.name })...)
 	for _, p := range result.Pairs {
 		y.Pairs = append(y.Pairs, PairError{columns[p.Columns[0]].name, columns[p.Columns[1]].name, p.Variation, p.StdErr})
 	}

@@ -43,10 +43,8 @@ func ParseSelect(query string) (l SelectList, ok bool) {
 	if l.from == 0 || WordAt(l.Items[0], 0, "DISTINCT") {
 		return l, false
 	}
-	for _, text := range l.Items {
-		if text == "" || strings.HasSuffix(text, "*") {
-			return l, false
-		}
+	if slices.ContainsFunc(l.Items, func(text string) bool { return text == "" || strings.HasSuffix(text, "*") }) {
+		return l, false
 	}
 	return l, true
 }

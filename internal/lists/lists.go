@@ -37,6 +37,16 @@ func Try[X, Y any](list []X, f func(X) (Y, error)) ([]Y, error) {
 	return out, nil
 }
 
+// Each calls f for each element, up to the first error, which it returns.
+func Each[X any](list []X, f func(X) error) error {
+	for _, x := range list {
+		if err := f(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Find returns the first element for which is is true; ok is false where there is none.
 func Find[X any](list []X, is func(X) bool) (found X, ok bool) {
 	if i := slices.IndexFunc(list, is); i >= 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"scrim/internal/client"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -224,10 +225,8 @@ func told(err error) error {
 
 // charged adds to an error what was charged all the same.
 func charged(err error, costs []Cost) error {
-	for _, c := range costs {
-		if c.Entry == "charge" {
-			return fmt.Errorf("%w (It was charged: entry %d of the ledger.)", err, c.LedgerID)
-		}
+	if c, ok := lists.Find(costs, func(c Cost) bool { return c.Entry == "charge" }); ok {
+		return fmt.Errorf("%w (It was charged: entry %d of the ledger.)", err, c.LedgerID)
 	}
 	return err
 }

@@ -1,5 +1,7 @@
 package params
 
+import "scrim/internal/lists"
+
 // What a statement costs when nobody says: ε = 1 with δ = 1e-8 per protected table. δ is far below
 // 1/(number of persons) of any table that the server is meant for, so that it stays negligible.
 const (
@@ -139,30 +141,17 @@ var All = []*Parameter{
 
 // At lists the parameters that may be set at a place, in the order of the documentation.
 func At(place Place) []*Parameter {
-	var out []*Parameter
-	for _, p := range All {
-		if p.Places&place != 0 {
-			out = append(out, p)
-		}
-	}
-	return out
+	return lists.Filter(All, func(p *Parameter) bool { return p.Places&place != 0 })
 }
 
 // Names lists the names of the parameters that may be set at a place, in words.
 func Names(place Place) string {
 	var names []string
-	for _, p := range At(place) {
-		names = append(names, p.Name)
-	}
+	names = append(names, lists.Map(At(place), func(p *Parameter) string { return p.Name })...)
 	return list(names)
 }
 
 // ByName finds a parameter that may be set at a place. name is in lower case.
 func ByName(name string, place Place) (*Parameter, bool) {
-	for _, p := range All {
-		if p.Name == name && p.Places&place != 0 {
-			return p, true
-		}
-	}
-	return nil, false
+	return lists.Find(All, func(p *Parameter) bool { return p.Name == name && p.Places&place != 0 })
 }

@@ -9,6 +9,8 @@ package refuse
 import (
 	"errors"
 	"fmt"
+
+	"scrim/internal/lists"
 )
 
 // Error is one refusal. Its text is public: it is sent to the client as it stands.
@@ -143,10 +145,8 @@ var Table = []Entry{
 
 // Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
 func Lookup(c Code) Entry {
-	for _, e := range Table {
-		if e.Code == c {
-			return e
-		}
+	if e, ok := lists.Find(Table, func(e Entry) bool { return e.Code == c }); ok {
+		return e
 	}
 	panic("refuse: code not in table: " + string(c))
 }

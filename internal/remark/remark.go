@@ -33,6 +33,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -242,10 +243,8 @@ var Table = []Entry{
 
 // Lookup returns the entry of a code. It panics on a code that is not in Table, which is a bug.
 func Lookup(c Code) Entry {
-	for _, e := range Table {
-		if e.Code == c {
-			return e
-		}
+	if e, ok := lists.Find(Table, func(e Entry) bool { return e.Code == c }); ok {
+		return e
 	}
 	panic("remark: code not in table: " + string(c))
 }

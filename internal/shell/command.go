@@ -93,12 +93,7 @@ func (s *Shell) look(ctx context.Context, query, format string) error {
 }
 
 func (s *Shell) write(answers []client.Answer, format string) error {
-	for _, a := range answers {
-		if err := writers[format](s.Out, a.Filled(), s.Width()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(answers, func(a client.Answer) error { return writers[format](s.Out, a.Filled(), s.Width()) })
 }
 
 // command runs a line that begins with a backslash.

@@ -217,9 +217,7 @@ func (s *Shell) completions(ctx context.Context, text string) (prefix string, wo
 	}
 	prefix = text[start:]
 	if trimmed := strings.TrimLeft(text, " \n"); strings.HasPrefix(trimmed, `\`) && !strings.Contains(trimmed, " ") {
-		for _, c := range commands() {
-			words = append(words, c.name)
-		}
+		words = append(words, lists.Map(commands(), func(c command) string { return c.name })...)
 		return trimmed, beginning(words, trimmed)
 	}
 	n := s.known(ctx)

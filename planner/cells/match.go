@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator/groups"
+	"scrim/internal/lists"
 	"scrim/planner/aggregate"
 	"scrim/planner/canon"
 	"scrim/planner/lower"
@@ -141,10 +142,8 @@ func (m *match) conditions() bool {
 		}
 		m.rest = append(m.rest, e)
 	}
-	for _, c := range m.d.Rows.Conds {
-		if !own[m.identity(c)] {
-			return m.not("it holds rows with %s only", c)
-		}
+	if c, ok := lists.Find(m.d.Rows.Conds, func(c sql.Expression) bool { return !own[m.identity(c)] }); ok {
+		return m.not("it holds rows with %s only", c)
 	}
 	return true
 }

@@ -245,9 +245,7 @@ func (sp *space) namedAtom(e sql.Expression) (sql.Expression, bool) {
 		return nil, false
 	}
 	v := &variable{columns: []virtual{sp.virtual(e.Type(sp.f.ctx), x.Type)}, from: "the conditions of the query", found: true}
-	for _, x := range values {
-		v.rows = append(v.rows, sql.Row{x})
-	}
+	v.rows = append(v.rows, lists.Map(values, func(x any) sql.Row { return sql.Row{x} })...)
 	return sp.note(e, &atom{field: v.columns[0], rows: v})
 }
 

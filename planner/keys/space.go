@@ -111,9 +111,7 @@ func (sp *space) columns(ids []sql.ColumnId, exprs []sql.Expression) error {
 func (sp *space) addColumn(b *rel.Base, values []any, from string) {
 	v := &variable{from: from, found: len(b.Domains) == 0}
 	v.columns = []virtual{sp.virtual(b.Type, b.Expr.Type)}
-	for _, x := range values {
-		v.rows = append(v.rows, sql.Row{x})
-	}
+	v.rows = append(v.rows, lists.Map(values, func(x any) sql.Row { return sql.Row{x} })...)
 	if b.Extended && !slices.Contains(values, nil) && !sp.solid[b.ID] {
 		v.rows = append(v.rows, sql.Row{nil})
 	}

@@ -97,10 +97,8 @@ func (s *Finder) Together(r *rel.Relation, exprs []sql.Expression) ([]sql.Row, e
 }
 
 func (s *Finder) together(r *rel.Relation, exprs []sql.Expression) (*space, []sql.Row, error) {
-	for _, e := range exprs {
-		if err := s.Writer.RunsOnBases(r, e); err != nil {
-			return nil, nil, err
-		}
+	if err := lists.Each(exprs, func(e sql.Expression) error { return s.Writer.RunsOnBases(r, e) }); err != nil {
+		return nil, nil, err
 	}
 	sp, over, err := s.spaceOf(s.factsOf(r), exprs)
 	if err != nil || sp == nil || product(sp.vars) > MaxTried {

@@ -3,6 +3,7 @@ package parse
 import (
 	"encoding/hex"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -180,10 +181,8 @@ func rename(q *ast.Select, from, to string) {
 		switch x := x.(type) {
 		case *ast.Select:
 			if x != q {
-				for _, t := range tablesOf(x) {
-					if nameOf(t) == from {
-						return false, nil
-					}
+				if slices.ContainsFunc(tablesOf(x), func(t *ast.AliasedTableExpr) bool { return nameOf(t) == from }) {
+					return false, nil
 				}
 			}
 		case *ast.ColName:

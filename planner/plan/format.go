@@ -313,10 +313,8 @@ func (r *Release) divided() bool {
 	if r.Selection != nil {
 		return true
 	}
-	for _, a := range r.Aggregates {
-		if a.Groups == nil {
-			return true
-		}
+	if slices.ContainsFunc(r.Aggregates, func(a Aggregate) bool { return a.Groups == nil }) {
+		return true
 	}
 	return len(r.Aggregates) == 0
 }

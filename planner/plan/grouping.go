@@ -2,11 +2,13 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
 	"scrim/engine/estimator/groups"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/remark"
 	"scrim/planner/tree"
@@ -160,15 +162,11 @@ func (s *Statement) verifyTotals(known map[*Release]bool) error {
 			return fmt.Errorf("invariant 13: totals of %d groups", len(t.Groups))
 		}
 		under[t.Under], of[t.Of] = true, true
-		for _, g := range t.Groups {
-			if g < -1 || g >= t.Of.Groups {
-				return fmt.Errorf("invariant 13: a part of group %d", g)
-			}
+		if g, ok := lists.Find(t.Groups, func(g int) bool { return g < -1 || g >= t.Of.Groups }); ok {
+			return fmt.Errorf("invariant 13: a part of group %d", g)
 		}
-		for _, v := range t.Values {
-			if !v.Of.in(t.Of) || !v.Under.in(t.Under) {
-				return fmt.Errorf("invariant 13: a value that is not there")
-			}
+		if slices.ContainsFunc(t.Values, func(v TotalValue) bool { return !v.Of.in(t.Of) || !v.Under.in(t.Under) }) {
+			return fmt.Errorf("invariant 13: a value that is not there")
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/tree"
 )
@@ -171,10 +172,8 @@ func (r *Release) verify() error {
 	if len(r.Tables) == 0 || len(r.Entities) == 0 || len(r.Scans) == 0 || len(r.Reads) == 0 {
 		return fmt.Errorf("invariant 2: %d tables, %d entities, %d scans, %d reads", len(r.Tables), len(r.Entities), len(r.Scans), len(r.Reads))
 	}
-	for _, o := range r.Owners {
-		if !slices.Contains(r.Entities, o) {
-			return fmt.Errorf("invariant 4: rows belong to persons of %s, who are not charged for", o)
-		}
+	if o, ok := lists.Find(r.Owners, func(o string) bool { return !slices.Contains(r.Entities, o) }); ok {
+		return fmt.Errorf("invariant 4: rows belong to persons of %s, who are not charged for", o)
 	}
 	need := privacy.Loss{}
 	for _, a := range r.Aggregates {
@@ -344,10 +343,8 @@ func (r *Release) verifyGroups(a Aggregate) error {
 	if a.Groups.Relation != r.Relation || r.Selection == nil && a.Groups.Groups != r.Groups {
 		return fmt.Errorf("invariant 9: %s is built for %v and %d groups", a.Text, a.Groups.Relation, a.Groups.Groups)
 	}
-	for _, b := range r.Aggregates {
-		if b.Groups == nil && b.Scan == a.Scan {
-			return fmt.Errorf("invariant 9: %s shares its scan", a.Text)
-		}
+	if slices.ContainsFunc(r.Aggregates, func(b Aggregate) bool { return b.Groups == nil && b.Scan == a.Scan }) {
+		return fmt.Errorf("invariant 9: %s shares its scan", a.Text)
 	}
 	return nil
 }

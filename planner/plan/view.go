@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,12 +43,7 @@ type NotTaken struct{ View, Why string }
 
 // Viewed reports whether DP views answer all of a statement: then nothing is charged.
 func (s *Statement) Viewed() bool {
-	for _, r := range s.Releases {
-		if r.FromView == nil {
-			return false
-		}
-	}
-	return len(s.Releases) > 0
+	return !slices.ContainsFunc(s.Releases, func(r *Release) bool { return r.FromView == nil }) && len(s.Releases) > 0
 }
 
 // Age tells how old the view is.

@@ -1,6 +1,8 @@
 package rel
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
@@ -128,10 +130,8 @@ func CountsRows(e sql.Expression) bool {
 // overAnswer translates what a subquery shows of its aggregates, whose values are given.
 func (s *Writer) overAnswer(shown sql.Expression, aggregates []sql.Expression, values []lower.Expr) (lower.Expr, error) {
 	x, err := s.Lower(tree.Unalias(shown), func(gf *expression.GetField) (lower.Expr, bool) {
-		for i, e := range aggregates {
-			if tree.ID(e) == gf.Id() {
-				return values[i], true
-			}
+		if i := slices.IndexFunc(aggregates, func(e sql.Expression) bool { return tree.ID(e) == gf.Id() }); i >= 0 {
+			return values[i], true
 		}
 		return lower.Expr{}, false
 	})

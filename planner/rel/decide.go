@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 	"scrim/planner/rule"
@@ -218,9 +219,7 @@ func listOf(ctx *sql.Context, n sql.Node) (rows sql.Node, list []sql.Expression)
 	case *plan.Sort:
 		return listOf(ctx, n.Child)
 	case *plan.Project:
-		for _, e := range n.Projections {
-			list = append(list, tree.Unalias(e))
-		}
+		list = append(list, lists.Map(n.Projections, tree.Unalias)...)
 		return n.Child, list
 	}
 	ids := tree.OutputIDs(n)

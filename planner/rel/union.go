@@ -7,6 +7,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -33,10 +34,8 @@ func (s *Writer) Union(l, r *Relation, n *plan.SetOp) (*Relation, error) {
 		return nil, rule.Deny(rule.UnionRow, refuse.Shape, "Aggregate each table apart.",
 			"UNION ALL of tables whose unit is the row can only be of one table.")
 	}
-	for _, side := range []*Relation{l, r} {
-		if err := side.Single(); err != nil {
-			return nil, err
-		}
+	if err := lists.Each([]*Relation{l, r}, (*Relation).Single); err != nil {
+		return nil, err
 	}
 	l, r = s.Derived(l, "", nil), s.Derived(r, "", nil)
 	alias := s.Alias()

@@ -125,10 +125,8 @@ func (r *Relation) SomeUnit(e sql.Expression) bool {
 		if e.Expr != nil {
 			return false
 		}
-		for _, b := range e.Branches {
-			if !r.unitOrNull(b.Value) {
-				return false
-			}
+		if slices.ContainsFunc(e.Branches, func(b expression.CaseBranch) bool { return !r.unitOrNull(b.Value) }) {
+			return false
 		}
 		return e.Else == nil || r.unitOrNull(e.Else)
 	case *function.If:

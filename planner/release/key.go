@@ -105,10 +105,8 @@ func decisive(d catalog.Defaults) catalog.Defaults {
 
 // shared reports whether all protected tables of an aggregation share their answers.
 func shared(tables []rel.Protected) bool {
-	for _, t := range tables {
-		if !t.Policy.Defaults.ShareReplays {
-			return false
-		}
+	if slices.ContainsFunc(tables, func(t rel.Protected) bool { return !t.Policy.Defaults.ShareReplays }) {
+		return false
 	}
 	return len(tables) > 0
 }

@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/aggregate"
@@ -367,12 +368,7 @@ func (d *Aggregation) read(scan int) []*aggregate.Aggregate {
 
 // indexOfSpec returns the position of a specification; they differ in their argument.
 func indexOfSpec(d *Aggregation, spec scanSpec) int {
-	for i, x := range d.specs {
-		if x == spec {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(d.specs, spec)
 }
 
 // Under dp_keys = 'keep' the rows whose key is not selected are one group more:
@@ -397,10 +393,7 @@ func indexOfSpec(d *Aggregation, spec scanSpec) int {
 
 // hasKey is true of the rows that have some key.
 func hasKey(keys []string) string {
-	some := make([]string, len(keys))
-	for i, k := range keys {
-		some[i] = k + " IS NOT NULL"
-	}
+	some := lists.Map(keys, func(k string) string { return k + " IS NOT NULL" })
 	return "(" + strings.Join(some, " OR ") + ")"
 }
 

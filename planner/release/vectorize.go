@@ -11,6 +11,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/store"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/internal/sqltext"
 	"scrim/planner/aggregate"
@@ -148,9 +149,7 @@ func (s *Builder) oneGroup(d *Aggregation) bool {
 // groupParams are the public facts of the estimator of all groups, of which there are so many.
 func (d *Aggregation) groupParams(t *aggregate.Aggregate, rho float64, n int) groups.Params {
 	p := groups.Params{Rho: rho, Relation: d.Neighbours(), Groups: n}
-	for _, m := range t.Parts {
-		p.Aggregates = append(p.Aggregates, m.InGroups())
-	}
+	p.Aggregates = append(p.Aggregates, lists.Map(t.Parts, (*aggregate.Aggregate).InGroups)...)
 	if d.OneGroup || d.Relation.Unique {
 		p.MaxGroups = 1
 	}

@@ -15,6 +15,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/synthetic"
 	"scrim/engine/estimator/view"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/aggregate"
@@ -100,9 +101,7 @@ func (d *Aggregation) viewOf(a *aggregate.Aggregate, rho float64) (estimator.Est
 		return d.seriesOf(a, rho)
 	}
 	p := view.Params{Rho: rho, Relation: d.Neighbours(), Ways: d.View.Ways, OneRow: d.Relation.Unique, Cells: cellsWithin(d.Memory)}
-	for _, places := range d.View.Sets {
-		p.Sets = append(p.Sets, cube.Of(places...))
-	}
+	p.Sets = append(p.Sets, lists.Map(d.View.Sets, func(places []int) cube.Set { return cube.Of(places...) })...)
 	for i, k := range d.Keys {
 		p.Dims = append(p.Dims, cube.Dimension{Name: k.Name, Size: len(k.Image.Values), Ranges: slices.Contains(d.View.Ranges, i)})
 	}

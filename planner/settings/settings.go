@@ -6,6 +6,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -156,9 +157,7 @@ func (p *Settings) TotalFor(t catalog.Table) (Total, error) {
 	if out.Epsilon == 0 && out.Rho == 0 {
 		out.Epsilon = params.DefaultEpsilon
 	}
-	if out.Delta == 0 {
-		out.Delta = params.DefaultDelta
-	}
+	out.Delta = cmp.Or(out.Delta, params.DefaultDelta)
 	if m := t.Defaults.MaxEpsilon; m > 0 {
 		eps := out.Epsilon
 		if out.Rho > 0 {

@@ -14,6 +14,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/internal/lists"
 )
 
 // Holder is an expression that reads rows of nodes which are no children of any node.
@@ -314,9 +316,7 @@ func OutputIDs(n sql.Node) []sql.ColumnId {
 	var ids []sql.ColumnId
 	switch n := n.(type) {
 	case sql.Projector:
-		for _, e := range n.ProjectedExprs() {
-			ids = append(ids, ID(e))
-		}
+		ids = append(ids, lists.Map(n.ProjectedExprs(), ID)...)
 	case *plan.SetOp:
 		return OutputIDs(n.Left())
 	case *plan.TableAlias:

@@ -17,6 +17,7 @@ import (
 	"scrim/functions"
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/lower"
 )
@@ -113,24 +114,18 @@ is computed of a row is computed by the store, and no row may raise: where MySQL
 	}
 	fmt.Fprintf(&b, "\nand without any: %s.\n\n", strings.Join(same, ", "))
 	fmt.Fprintf(&b, "**Constants of the statement**, evaluated once when it is planned: %s, `@variable`, `@@variable`.\n\n", named(lower.Constants(), own))
-	for _, n := range lower.Constants() {
-		seen = append(seen, strings.ToLower(n))
-	}
+	seen = append(seen, lists.Map(lower.Constants(), strings.ToLower)...)
 	seen = append(seen, standard.OnlyOver()...)
 	for _, f := range functions.All() {
 		seen = append(seen, strings.ToLower(f.Name))
-		for _, n := range slices.Concat(f.Aliases, f.Bound) {
-			seen = append(seen, strings.ToLower(n))
-		}
+		seen = append(seen, lists.Map(slices.Concat(f.Aliases, f.Bound), strings.ToLower)...)
 	}
 
 	var ours, theirs []string
 	why := map[string][]string{}
 	var reasons []string
 	all := slices.Clone(own)
-	for _, f := range gms.BuiltIns {
-		all = append(all, f.FunctionName())
-	}
+	all = append(all, lists.Map(gms.BuiltIns, sql.Function.FunctionName)...)
 	slices.Sort(all)
 	for _, n := range slices.Compact(all) {
 		switch {

@@ -50,10 +50,8 @@ func checkFinite(_ Protocol, d *Declaration) error {
 			return bad("%s is %v.", v.key, v.value).With("Declare a finite number of at most 1e100 in size.")
 		}
 	}
-	for _, x := range d.NullDefault {
-		if !moderate(x) {
-			return bad("null_default has %v.", x).With("Declare finite numbers.")
-		}
+	if x, ok := lists.Find(d.NullDefault, func(x float64) bool { return !moderate(x) }); ok {
+		return bad("null_default has %v.", x).With("Declare finite numbers.")
 	}
 	return nil
 }
@@ -78,9 +76,7 @@ func checkOption(p Protocol, d *Declaration) error {
 }
 
 func completeShuffle(d *Declaration) error {
-	if d.Delta == 0 {
-		d.Delta = DefaultDelta
-	}
+	d.Delta = cmp.Or(d.Delta, DefaultDelta)
 	if d.Trust != "separate" && d.Trust != "same_operator" {
 		return bad("trust is %.40q.", d.Trust).
 			With("Declare 'separate' if whoever runs the shuffler does not run this server, else 'same_operator'; contributors see it.")
@@ -158,9 +154,7 @@ func checkScales(d *Declaration, both bool) error {
 }
 
 func completeLevels(d *Declaration, byDefault, most int) error {
-	if d.Levels == 0 {
-		d.Levels = byDefault
-	}
+	d.Levels = cmp.Or(d.Levels, byDefault)
 	if d.Levels < 1 || d.Levels > most {
 		return bad("levels is %d.", d.Levels).With("Declare levels from 1 to %d.", most)
 	}
@@ -235,9 +229,7 @@ func completeRadius(d *Declaration) error {
 }
 
 func completeResolution(d *Declaration) error {
-	if d.Resolution == 0 {
-		d.Resolution = 4 * d.SigmaMin
-	}
+	d.Resolution = cmp.Or(d.Resolution, 4*d.SigmaMin)
 	if !positive(d.Resolution) {
 		return bad("Neither sigma_min nor resolution is declared.").
 			With("Declare sigma_min, a lower bound of the coordinates' standard deviation, or resolution, the bucket width of round 1.")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 
 	"scrim/engine/collections/collect/exact"
 	"scrim/engine/collections/collect/geometry"
@@ -257,10 +258,8 @@ func (g *Design) rotatedCentre(round int, pub Published) bool {
 	if len(pub.Centre) != v.Padded || pub.Width != 0 {
 		return false
 	}
-	for _, c := range pub.Centre {
-		if !within(c, -v.Box, v.Box) {
-			return false
-		}
+	if slices.ContainsFunc(pub.Centre, func(c float64) bool { return !within(c, -v.Box, v.Box) }) {
+		return false
 	}
 	if round == 2 {
 		return pub.Clip == 0

@@ -185,10 +185,8 @@ func numbers(v Value) string {
 	if len(v) == 1 {
 		return significant(v[0])
 	}
-	for _, x := range v {
-		if x != v[0] {
-			return fmt.Sprintf("the vector %.4g", []float64(v))
-		}
+	if slices.ContainsFunc(v, func(x float64) bool { return x != v[0] }) {
+		return fmt.Sprintf("the vector %.4g", []float64(v))
 	}
 	return fmt.Sprintf("a vector of %d times %s", len(v), significant(v[0]))
 }

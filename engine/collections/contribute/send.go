@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"scrim/engine/collections/collect"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -276,10 +277,8 @@ func Code(err error) string {
 	if !errors.As(err, &r) {
 		return ""
 	}
-	for _, e := range refuse.Table {
-		if e.SQLState == r.SQLState {
-			return string(e.Code)
-		}
+	if e, ok := lists.Find(refuse.Table, func(e refuse.Entry) bool { return e.SQLState == r.SQLState }); ok {
+		return string(e.Code)
 	}
 	return ""
 }

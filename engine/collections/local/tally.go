@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"scrim/engine/collections/collect"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -350,10 +351,8 @@ func addShares(p *collect.Params, c collect.Cell, payloads []byte, size int) ([]
 		})
 	}
 	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err, ok := lists.Find(errs, func(err error) bool { return err != nil }); ok {
+		return nil, err
 	}
 	return sums, nil
 }

@@ -67,12 +67,7 @@ func enough(p *collect.Params, t *Tally) error {
 	if len(few) > 0 {
 		return refuse.New(refuse.TooFewReports, "Round %d of %s needs more reports: %s.", p.Round, p.Collection, strings.Join(few, ", "))
 	}
-	for _, b := range t.batches {
-		if err := b.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(t.batches, (*Batch).Check)
 }
 
 // only refuses every question. An estimate embeds it and answers the questions that it can.

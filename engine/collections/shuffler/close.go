@@ -11,6 +11,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -172,10 +173,8 @@ func (s *Shuffler) CloseBatches(ctx context.Context, which Selection, destroy, g
 			With("scrim shuffle status lists what is pinned.")
 	}
 	if !destroy {
-		for _, t := range slots {
-			if err := t.check(); err != nil {
-				return nil, err
-			}
+		if err := lists.Each(slots, (*slot).check); err != nil {
+			return nil, err
 		}
 	}
 	var done []Status

@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"scrim/engine/mysql/wire"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -232,9 +233,7 @@ func (h *handler) insert(s *sqlparser.Insert) (*answer, error) {
 
 // lowered returns the names of columns; two, or none.
 func lowered(list sqlparser.Columns) (out []string) {
-	for _, c := range list {
-		out = append(out, c.Lowered())
-	}
+	out = append(out, lists.Map(list, sqlparser.ColIdent.Lowered)...)
 	if len(out) == 1 {
 		out = append(out, "")
 	}

@@ -47,10 +47,8 @@ func (h *handler) call(s *sqlparser.Call) (*answer, error) {
 	if len(s.Params) != len(p.args) {
 		return nil, refuse.New(refuse.CollectionParameter, "%s takes %d arguments.", name, len(p.args)).With("CALL %s(%s).", name, strings.Join(p.args, ", "))
 	}
-	for _, e := range s.Params {
-		if !constant(e) {
-			return nil, refuse.New(refuse.CollectionParameter, "The arguments of %s are constants.", name)
-		}
+	if slices.ContainsFunc(s.Params, func(e sqlparser.Expr) bool { return !constant(e) }) {
+		return nil, refuse.New(refuse.CollectionParameter, "The arguments of %s are constants.", name)
 	}
 	return &answer{fields: p.fields, run: func(ctx context.Context, v bindings) (*sqltypes.Result, error) {
 		rows, err := p.run(ctx, h.shuffler, arguments{v, p.args, s.Params})

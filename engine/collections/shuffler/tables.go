@@ -3,6 +3,7 @@ package shuffler
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -153,10 +154,8 @@ func (t *table) column(e sqlparser.Expr) (int, error) {
 	if !ok {
 		return 0, unknown()
 	}
-	for i, f := range t.fields {
-		if c.Name.EqualString(f.Name) {
-			return i, nil
-		}
+	if i := slices.IndexFunc(t.fields, func(f *querypb.Field) bool { return c.Name.EqualString(f.Name) }); i >= 0 {
+		return i, nil
 	}
 	return 0, mysql.NewSQLError(mysql.ERBadFieldError, mysql.SSBadFieldError, "Unknown column '%.64s' in 'field list'", c.Name.String())
 }

@@ -1,6 +1,7 @@
 package shuffler
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -70,9 +71,7 @@ func Dial(dsn string) (Upstream, error) {
 	}
 	c.InterpolateParams, c.MultiStatements, c.AllowAllFiles, c.Logger = false, false, false, &mysql.NopLogger{}
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = 10*time.Second, maxAnswer, time.Minute
-	if c.TLSConfig == "" {
-		c.TLSConfig = "preferred"
-	}
+	c.TLSConfig = cmp.Or(c.TLSConfig, "preferred")
 	if host, _, err := net.SplitHostPort(c.Addr); c.Net == "tcp" && (err != nil || !loopback(host)) && (c.TLSConfig == "preferred" || c.TLSConfig == "false") {
 		return nil, fmt.Errorf("shuffler: the upstream %s is another machine: give its DSN ?tls=true, or who stands between could pass for it", c.Addr)
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -171,9 +172,7 @@ func (l *change) account(ctx *sql.Context, there []bool) error {
 // keyOf is the account that go-mysql-server takes a name for: an empty host is any.
 func keyOf(n plan.UserName) mysql_db.UserPrimaryKey {
 	user, host := nameOf(n)
-	if host == "" {
-		host = anyHost
-	}
+	host = cmp.Or(host, anyHost)
 	return mysql_db.UserPrimaryKey{User: user, Host: host}
 }
 

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
@@ -10,6 +11,7 @@ import (
 
 	"scrim/accounting/budget"
 	"scrim/engine/mysql/session"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -107,10 +109,8 @@ func checkDropUser(db *mysql_db.MySQLDb, by Caller, n *plan.DropUser) error {
 	if !by.DBA {
 		return notDBA("DROP USER")
 	}
-	for _, u := range n.Users {
-		if err := noRole(db, "DROP USER", u); err != nil {
-			return err
-		}
+	if err := lists.Each(n.Users, func(u plan.UserName) error { return noRole(db, "DROP USER", u) }); err != nil {
+		return err
 	}
 	return exactly(db, "DROP USER", n.Users)
 }
@@ -291,10 +291,8 @@ type strict struct{ *mysql_db.MySQLDb }
 
 // UserHasPrivileges implements sql.PrivilegedOperationChecker.
 func (s strict) UserHasPrivileges(ctx *sql.Context, ops ...sql.PrivilegedOperation) bool {
-	for _, o := range ops {
-		if o.Database == mysqlDatabase {
-			return false
-		}
+	if slices.ContainsFunc(ops, func(o sql.PrivilegedOperation) bool { return o.Database == mysqlDatabase }) {
+		return false
 	}
 	return s.MySQLDb.UserHasPrivileges(ctx, ops...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/mysql/tables"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -220,10 +221,8 @@ func (s *Server) find(ctx *sql.Context, database, name string) (object, error) {
 	if err != nil {
 		return object{}, err
 	}
-	for _, o := range list {
-		if strings.EqualFold(o.name, name) {
-			return o, nil
-		}
+	if o, ok := lists.Find(list, func(o object) bool { return strings.EqualFold(o.name, name) }); ok {
+		return o, nil
 	}
 	if !v.table(database, strings.ToLower(name)) {
 		c := ctx.Session.Client()
@@ -266,9 +265,7 @@ func (s *Server) virtualObjects(ctx *sql.Context, d sql.Database) ([]object, err
 		if o.database == sql.InformationSchemaDatabaseName {
 			o.name, o.kind, o.engine = strings.ToUpper(n), systemView, nil
 		}
-		for _, c := range t.Schema(ctx) {
-			o.definition.Columns = append(o.definition.Columns, plainColumn(c))
-		}
+		o.definition.Columns = append(o.definition.Columns, lists.Map(t.Schema(ctx), plainColumn)...)
 		list = append(list, o)
 	}
 	s.fixed.Store(d.Name(), list)

@@ -106,11 +106,7 @@ func settings(ctx *sql.Context, global bool) []Variable {
 	} else {
 		all = ctx.GetAllSessionVariables()
 	}
-	list := make([]Variable, 0, len(all))
-	for _, n := range sorted(all) {
-		list = append(list, Variable{strings.ToLower(n), all[n]})
-	}
-	return list
+	return lists.Map(sorted(all), func(n string) Variable { return Variable{strings.ToLower(n), all[n]} })
 }
 
 // told are the counters of the whole server that every account may see: they follow from

@@ -67,9 +67,7 @@ func compile(list []Form) forms {
 	out := forms{}
 	for _, f := range list {
 		c := form{Form: f}
-		for _, p := range strings.Fields(f.Pattern) {
-			c.pieces = append(c.pieces, compilePiece(p))
-		}
+		c.pieces = append(c.pieces, lists.Map(strings.Fields(f.Pattern), compilePiece)...)
 		if len(c.pieces) == 0 || len(c.pieces[0].words) != 1 || c.pieces[0].optional || (f.Query == "" && f.Make == nil) == (f.Refusal == nil) {
 			panic("dialect: form without a first word, or without one answer: " + f.Pattern)
 		}
@@ -150,12 +148,7 @@ type match struct {
 
 // all matches all pieces up to the statement's end.
 func (m *match) all(pieces []piece) bool {
-	for _, p := range pieces {
-		if !m.piece(p) {
-			return false
-		}
-	}
-	return m.s.ends(m.at)
+	return !slices.ContainsFunc(pieces, func(p piece) bool { return !m.piece(p) }) && m.s.ends(m.at)
 }
 
 func (m *match) piece(p piece) bool {

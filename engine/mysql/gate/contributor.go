@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -117,10 +118,7 @@ func apartFrom(s *ast.Select) *ast.Select {
 // shownTo reports whether contributors may read a table. What stands for SHOW and DESCRIBE checks
 // by itself what it tells to whom.
 func shownTo(t ast.TableName, current string) bool {
-	db := t.DbQualifier.String()
-	if db == "" {
-		db = current
-	}
+	db := cmp.Or(t.DbQualifier.String(), current)
 	if strings.EqualFold(db, session.DPDatabase) {
 		return slices.Contains(publicParameters, session.DPDatabase+"."+strings.ToLower(t.Name.String()))
 	}

@@ -82,10 +82,7 @@ func (f *frame) slides() bool { return f.start.kind != unbounded && f.end.kind !
 
 // frameError is an error about a window, by its name.
 func frameError(w *sql.WindowDefinition, code int, text string) error {
-	name := w.Name
-	if name == "" {
-		name = "<unnamed window>"
-	}
+	name := cmp.Or(w.Name, "<unnamed window>")
 	return mysql.NewSQLError(code, mysql.SSUnknownSQLState, text, name)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/quota"
 )
 
@@ -114,12 +115,7 @@ func (w *windows) compute(ctx *sql.Context) error {
 		}
 		w.held = append(w.held, row)
 	}
-	for _, s := range w.sorts {
-		if err := s.compute(ctx, w); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(w.sorts, func(s *ordering) error { return s.compute(ctx, w) })
 }
 
 func (w *windows) take(n int64) error {
@@ -212,10 +208,8 @@ func (s *ordering) compute(ctx *sql.Context, w *windows) error {
 		if err := s.delimit(ctx); err != nil {
 			return err
 		}
-		for _, f := range s.functions {
-			if err := f.compute(ctx, s, w); err != nil {
-				return err
-			}
+		if err := lists.Each(s.functions, func(f *windowed) error { return f.compute(ctx, s, w) }); err != nil {
+			return err
 		}
 	}
 	w.account.Free(spent)

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/quota"
 )
 
@@ -468,10 +469,8 @@ func (p part) together(ctx *sql.Context, x, y any) (any, error) {
 		return nil, err
 	}
 	defer b.Dispose(ctx)
-	for _, v := range []any{x, y} {
-		if err := b.Update(ctx, sql.Row{v}); err != nil {
-			return nil, err
-		}
+	if err := lists.Each([]any{x, y}, func(v any) error { return b.Update(ctx, sql.Row{v}) }); err != nil {
+		return nil, err
 	}
 	return b.Eval(ctx)
 }

@@ -24,6 +24,7 @@ import (
 	"scrim/engine/exec"
 	"scrim/engine/store"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 	"scrim/internal/panics"
 	"scrim/internal/refuse"
 	"scrim/internal/spill"
@@ -307,10 +308,8 @@ func conditionIn(list []mapping, err error, s Statement) error {
 		if own, ok := e.(*mysql.SQLError); ok && own.Num != mysql.ERUnknownError {
 			return mysql.NewSQLError(own.Num, own.State, "%s", own.Message)
 		}
-		for _, c := range list {
-			if c.kind.Is(e) {
-				return worded(e, c.errno, c.state, c.kind.Message, c.text, s)
-			}
+		if c, ok := lists.Find(list, func(c mapping) bool { return c.kind.Is(e) }); ok {
+			return worded(e, c.errno, c.state, c.kind.Message, c.text, s)
 		}
 	}
 	return nil

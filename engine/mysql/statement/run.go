@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -152,9 +153,7 @@ func (h *Handler) parse(ctx *sql.Context, cmd command) (s sqlparser.Statement, t
 	if err != nil {
 		return nil, "", "", unparsed(err)
 	}
-	if text == "" {
-		text = cmd.text
-	}
+	text = cmp.Or(text, cmd.text)
 	if strings.Contains(text, "?") && dialect.Placeholders(ctx, text) > 0 {
 		return nil, "", "", sql.ErrUnboundPreparedStatementVariable.New("?")
 	}

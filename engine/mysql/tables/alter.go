@@ -131,10 +131,8 @@ func (w *altered) run(ctx *sql.Context, p *Provider) error {
 				return err
 			}
 		}
-		for _, rows := range w.after {
-			if err := rows(s); err != nil {
-				return err
-			}
+		if err := lists.Each(w.after, func(rows func(store.Session) error) error { return rows(s) }); err != nil {
+			return err
 		}
 		if w.rename == nil {
 			return nil

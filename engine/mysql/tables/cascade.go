@@ -13,6 +13,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/quota"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -282,9 +283,7 @@ func (w *work) write(ctx *sql.Context, own *Table, targets []*Table) error {
 		}
 		for _, a := range w.alike(t) {
 			names := []string{"rowid"}
-			for _, c := range a.columns {
-				names = append(names, t.all[c].Name)
-			}
+			names = append(names, lists.Map(a.columns, func(c int) string { return t.all[c].Name })...)
 			if err := w.s.Change(ctx, t.def.Ref, names, a.rows); err != nil {
 				return classify(err, &t.def.Ref)
 			}
@@ -308,9 +307,7 @@ func (w *work) alike(t *Table) map[string]*alike {
 		}
 		columns := slices.Sorted(maps.Keys(r.values))
 		key, tuple := fmt.Sprint(columns), []any{id}
-		for _, c := range columns {
-			tuple = append(tuple, r.values[c])
-		}
+		tuple = append(tuple, lists.Map(columns, func(c int) any { return r.values[c] })...)
 		if groups[key] == nil {
 			groups[key] = &alike{columns: columns}
 		}

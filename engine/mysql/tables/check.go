@@ -198,12 +198,7 @@ var changing = map[string]bool{"now": true, "current_timestamp": true, "localtim
 
 // addChecks adds the CHECKs that a statement declares.
 func (d *definition) addChecks(list []*sqlparser.ConstraintDefinition) error {
-	for _, c := range list {
-		if err := d.addCheck(c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(list, d.addCheck)
 }
 
 func (d *definition) addCheck(c *sqlparser.ConstraintDefinition) error {
@@ -212,19 +207,15 @@ func (d *definition) addCheck(c *sqlparser.ConstraintDefinition) error {
 	if m.Name == "" {
 		m.Name = d.checkName()
 	}
-	for _, other := range d.checks {
-		if strings.EqualFold(other.Name, m.Name) {
-			return mysql.NewSQLError(3822, "HY000", "Duplicate check constraint name '%s'.", m.Name)
-		}
+	if slices.ContainsFunc(d.checks, func(other checkMeta) bool { return strings.EqualFold(other.Name, m.Name) }) {
+		return mysql.NewSQLError(3822, "HY000", "Duplicate check constraint name '%s'.", m.Name)
 	}
 	if err := d.deterministic(details.Expr, m.Name, ofCheck); err != nil {
 		return err
 	}
 	m.Text = d.written(details.Expr)
-	for _, k := range d.foreign {
-		if err := d.changedBy(k, m); err != nil {
-			return err
-		}
+	if err := lists.Each(d.foreign, func(k ForeignKey) error { return d.changedBy(k, m) }); err != nil {
+		return err
 	}
 	d.checks = append(d.checks, m)
 	return nil

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,10 +148,7 @@ func (d *definition) nameKeys(known []keyMeta) {
 			}
 		}
 		for n := 2; k.name == ""; n++ {
-			name := k.columns[0]
-			if name == "" {
-				name = "functional_index"
-			}
+			name := cmp.Or(k.columns[0], "functional_index")
 			if n > 2 || taken[fold(name)] {
 				name += "_" + strconv.Itoa(n)
 			}

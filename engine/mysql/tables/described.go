@@ -274,9 +274,7 @@ func (p *Provider) Stored(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, t := range list {
-			out = append(out, schema+"."+fold(t.Ref.Name))
-		}
+		out = append(out, lists.Map(list, func(t store.Table) string { return schema + "." + fold(t.Ref.Name) })...)
 	}
 	return out, nil
 }

@@ -144,10 +144,8 @@ func (d *Database) addForeign(ctx *sql.Context, t *definition, c *sql.ForeignKey
 	if err := t.computedOf(k); err != nil {
 		return err
 	}
-	for _, ch := range t.checks {
-		if err := t.changedBy(k, ch); err != nil {
-			return err
-		}
+	if err := lists.Each(t.checks, func(ch checkMeta) error { return t.changedBy(k, ch) }); err != nil {
+		return err
 	}
 	k.Referenced = slices.Clone(c.ParentColumns)
 	parent := t

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -244,9 +245,7 @@ func (d *definition) defaults() error {
 // addPart gives a key the text of a part that is an expression.
 func (d *definition) addPart(ctx *sql.Context, p *Provider, k *keyDef, part int) error {
 	e, name := unbracketed(k.parts[part]), k.name
-	if name == "" {
-		name = "functional_index"
-	}
+	name = cmp.Or(name, "functional_index")
 	if _, plain := e.(*sqlparser.ColName); plain {
 		return mysql.NewSQLError(3762, "HY000", "Functional index on a column is not supported. Consider using a regular index instead.")
 	}

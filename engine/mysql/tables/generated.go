@@ -401,9 +401,7 @@ func (d *definition) compute(ctx *sql.Context, p *Provider, s store.Session) err
 	}
 	list := slices.DeleteFunc(all, func(f formula) bool { return !d.columns[d.column(t.all[f.column].Name)].computed })
 	columns := []string{"rowid"}
-	for _, f := range list {
-		columns = append(columns, t.all[f.column].Name)
-	}
+	columns = append(columns, lists.Map(list, func(f formula) string { return t.all[f.column].Name })...)
 	numbered, n := t.numbered(), 0
 	for last := int64(-1); ; {
 		var changed [][]any

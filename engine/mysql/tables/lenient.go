@@ -11,6 +11,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // warn notes an error that IGNORE passes over.
@@ -159,11 +160,7 @@ func (t *Table) touches(k store.Key, ordinals []int) bool {
 
 // keysOf are the keys that have one of the columns.
 func (t *Table) keysOf(ctx *sql.Context, ordinals []int) (of moving, err error) {
-	for _, k := range t.def.Keys {
-		if t.touches(k, ordinals) {
-			of.list = append(of.list, k)
-		}
-	}
+	of.list = append(of.list, lists.Filter(t.def.Keys, func(k store.Key) bool { return t.touches(k, ordinals) })...)
 	if len(of.list) > 0 {
 		of.hidden, err = t.formulas(ctx)
 		of.hidden = slices.DeleteFunc(of.hidden, func(f formula) bool { return f.column < len(t.schema) })

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 )
@@ -76,10 +78,8 @@ func (p *Provider) Database(ctx *sql.Context, name string) (sql.Database, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range schemas {
-		if s == folded {
-			return &Database{p: p, name: s}, nil
-		}
+	if slices.Contains(schemas, folded) {
+		return &Database{p: p, name: folded}, nil
 	}
 	return nil, sql.ErrDatabaseNotFound.New(name)
 }
@@ -100,9 +100,7 @@ func (p *Provider) AllDatabases(ctx *sql.Context) []sql.Database {
 	if err != nil {
 		schemas = nil // the interface has no error; a store that cannot list has nothing to show
 	}
-	for _, s := range schemas {
-		dbs = append(dbs, &Database{p: p, name: s})
-	}
+	dbs = append(dbs, lists.Map(schemas, func(s string) sql.Database { return &Database{p: p, name: s} })...)
 	sort.Slice(dbs, func(i, j int) bool { return dbs[i].Name() < dbs[j].Name() })
 	return dbs
 }
@@ -173,10 +171,8 @@ func (p *Provider) DropDatabase(ctx *sql.Context, name string) error {
 		if _, err := s.Write(ctx, refs, "DROP SCHEMA "+sqltext.StoreName(folded)+" CASCADE"); err != nil {
 			return classify(err, nil)
 		}
-		for _, r := range refs {
-			if err := p.access.Dropped(ctx, r); err != nil {
-				return err
-			}
+		if err := lists.Each(refs, func(r store.TableRef) error { return p.access.Dropped(ctx, r) }); err != nil {
+			return err
 		}
 		if viewsGone, err = p.dropViews(ctx, s, folded); err == nil {
 			err = s.Meta().Delete(ctx, bucketCollations, folded)

@@ -11,6 +11,7 @@ import (
 
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/internal/turns"
 	"scrim/planner/keys"
@@ -27,12 +28,7 @@ func (p *Provider) QueryTables(ctx *sql.Context, reads []store.TableRef, query s
 // in between.
 func (p *Provider) guarded(ctx *sql.Context, reads []store.TableRef, r *rows) (sql.RowIter, error) {
 	r.check = func(ctx *sql.Context) error {
-		for _, ref := range reads {
-			if err := p.access.CheckRead(ctx, ref); err != nil {
-				return err
-			}
-		}
-		return nil
+		return lists.Each(reads, func(ref store.TableRef) error { return p.access.CheckRead(ctx, ref) })
 	}
 	if err := r.check(ctx); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -187,10 +188,7 @@ func (t *Table) Schema(*sql.Context) sql.Schema {
 	if t.projected == nil {
 		return t.schema
 	}
-	s := make(sql.Schema, len(t.ordinals))
-	for i, o := range t.ordinals {
-		s[i] = t.schema[o]
-	}
+	s := sql.Schema(lists.Map(t.ordinals, func(o int) *sql.Column { return t.schema[o] }))
 	return s
 }
 
@@ -314,9 +312,7 @@ func (p *Provider) NextID(ctx *sql.Context, ref store.TableRef) (uint64, error) 
 func largestOf(t sql.NumberType) uint64 {
 	bits := map[query.Type]int{sqltypes.Int8: 8, sqltypes.Uint8: 8, sqltypes.Int16: 16, sqltypes.Uint16: 16,
 		sqltypes.Int24: 24, sqltypes.Uint24: 24, sqltypes.Int32: 32, sqltypes.Uint32: 32}[t.Type()]
-	if bits == 0 {
-		bits = 64
-	}
+	bits = cmp.Or(bits, 64)
 	if types.IsSigned(t) {
 		bits--
 	}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,10 +218,7 @@ func (t *target) translated(ctx *sql.Context, b *lower.Binder) (string, error) {
 		}
 		parts = append(parts, "("+p.SQL+")")
 	}
-	all := strings.Join(parts, " AND ")
-	if all == "" {
-		all = "TRUE"
-	}
+	all := cmp.Or(strings.Join(parts, " AND "), "TRUE")
 	if t.limit == nil {
 		return all, nil
 	}

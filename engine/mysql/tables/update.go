@@ -287,9 +287,7 @@ func (u *update) sets(of int) (columns []int) {
 			columns = append(columns, a.column)
 		}
 	}
-	for _, f := range u.formulas[of] {
-		columns = append(columns, f.column)
-	}
+	columns = append(columns, lists.Map(u.formulas[of], func(f formula) int { return f.column })...)
 	return columns
 }
 
@@ -297,9 +295,7 @@ func (u *update) sets(of int) (columns []int) {
 func (u *update) write(ctx *sql.Context, s store.Session, of int, made changes) (int, error) {
 	t := u.targets[of].table
 	columns, ordinals := []string{"rowid"}, u.sets(of)
-	for _, c := range ordinals {
-		columns = append(columns, t.all[c].Name)
-	}
+	columns = append(columns, lists.Map(ordinals, func(c int) string { return t.all[c].Name })...)
 	linked, err := t.linked(ctx)
 	if err != nil {
 		return 0, err

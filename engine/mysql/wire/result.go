@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/sqltypes"
 	querypb "github.com/dolthub/vitess/go/vt/proto/query"
 
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -33,12 +34,7 @@ func (r *result) send(part *sqltypes.Result, more bool) error {
 			return err
 		}
 	}
-	for _, row := range part.Rows {
-		if err := r.row(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(part.Rows, r.row)
 }
 
 // head writes the number of the fields and their descriptions.

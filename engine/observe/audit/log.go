@@ -3,6 +3,7 @@ package audit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,21 +46,13 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MaxSize == 0 {
-		o.MaxSize = 64 << 20
-	}
-	if o.OnFailure == "" {
-		o.OnFailure = Refuse
-	}
-	if o.Queue == 0 {
-		o.Queue = 4096
-	}
+	o.MaxSize = cmp.Or(o.MaxSize, 64<<20)
+	o.OnFailure = cmp.Or(o.OnFailure, Refuse)
+	o.Queue = cmp.Or(o.Queue, 4096)
 	if o.now == nil {
 		o.now = time.Now
 	}
-	if o.every == 0 {
-		o.every = time.Second
-	}
+	o.every = cmp.Or(o.every, time.Second)
 	return o
 }
 

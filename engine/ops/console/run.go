@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"scrim/internal/client"
+	"scrim/internal/lists"
 )
 
 // answered is what a statement that ended well says.
@@ -137,8 +138,6 @@ func (a *account) costs(ctx context.Context, before int64) ([]string, error) {
 		return nil, err
 	}
 	var lines []string
-	for _, row := range t.Rows {
-		lines = append(lines, client.CostLine(row))
-	}
+	lines = append(lines, lists.Map(t.Rows, client.CostLine)...)
 	return lines, nil
 }

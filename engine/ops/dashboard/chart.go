@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"scrim/internal/lists"
 )
 
 // Chart is a drawing for the template chart.svg: all positions are in its own units, which the page
@@ -123,10 +125,8 @@ func niceStep(v float64) float64 {
 		return 1
 	}
 	power := math.Pow(10, math.Floor(math.Log10(v)))
-	for _, f := range []float64{1, 2, 2.5, 5} {
-		if f*power >= v*0.999 {
-			return f * power
-		}
+	if f, ok := lists.Find([]float64{1, 2, 2.5, 5}, func(f float64) bool { return f*power >= v*0.999 }); ok {
+		return f * power
 	}
 	return 10 * power
 }
@@ -164,10 +164,8 @@ func timeTicks(from, to time.Time, x func(time.Time) float64, c *Chart) []Tick {
 
 // stepOf is the first step that makes at most so many, or the last one.
 func stepOf(span time.Duration, most int, steps ...time.Duration) time.Duration {
-	for _, s := range steps {
-		if span/s <= time.Duration(most) {
-			return s
-		}
+	if s, ok := lists.Find(steps, func(s time.Duration) bool { return span/s <= time.Duration(most) }); ok {
+		return s
 	}
 	return steps[len(steps)-1]
 }

@@ -41,9 +41,7 @@ func (d *Dashboard) ledger(r *http.Request, _ Viewer) (string, any, error) {
 	q := r.URL.Query()
 	p := ledgerPage{Principal: q.Get("principal"), Account: q.Get("account"), Kind: q.Get("kind")}
 	filter := accounting.Filter{Principal: p.Principal, Account: f.account(p.Account), Descending: true, Limit: pageEntries + 1}
-	for _, k := range entryKinds {
-		p.Kinds = append(p.Kinds, string(k))
-	}
+	p.Kinds = append(p.Kinds, lists.Map(entryKinds, func(k accounting.EntryKind) string { return string(k) })...)
 	if slices.Contains(p.Kinds, p.Kind) {
 		filter.Kinds = []accounting.EntryKind{accounting.EntryKind(p.Kind)}
 	}

@@ -10,6 +10,7 @@ import (
 	"scrim/accounting"
 	"scrim/accounting/budget"
 	"scrim/catalog"
+	"scrim/internal/lists"
 )
 
 // How much a page shows, or looks at: of very many budgets, those of the largest share.
@@ -177,11 +178,7 @@ func notDefault(b *accounting.BudgetStatus) bool { return b.Holder != budget.Def
 
 // pressing are the budgets of a list that are used up or will not last.
 func pressing(lines []Line) (list []Line) {
-	for _, l := range lines {
-		if l.Level == UsedUp || l.Level == Pressed {
-			list = append(list, l)
-		}
-	}
+	list = append(list, lists.Filter(lines, func(l Line) bool { return l.Level == UsedUp || l.Level == Pressed })...)
 	return list
 }
 

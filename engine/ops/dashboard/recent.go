@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"scrim/engine/observe/watch"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -196,10 +197,8 @@ var otherCauses = map[string]string{
 
 // meaning says what a cause means and what helps.
 func meaning(cause string) (text, remedy string) {
-	for _, e := range refuse.Table {
-		if string(e.Code) == cause {
-			return e.Cause, e.Remedy
-		}
+	if e, ok := lists.Find(refuse.Table, func(e refuse.Entry) bool { return string(e.Code) == cause }); ok {
+		return e.Cause, e.Remedy
 	}
 	return otherCauses[cause], ""
 }

@@ -13,6 +13,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/catalog"
 	"scrim/engine/observe/watch"
+	"scrim/internal/lists"
 )
 
 // tableRow is a table in the list of tables.
@@ -117,11 +118,7 @@ func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
 	}
 	account := r.PathValue("account")
 	p := budgetsPage{Title: f.name(account), Ledger: "/ledger?account=" + url.QueryEscape(account)}
-	for _, t := range f.tables {
-		if t.Account == account {
-			p.Tables = append(p.Tables, t)
-		}
-	}
+	p.Tables = append(p.Tables, lists.Filter(f.tables, func(t catalog.Table) bool { return t.Account == account })...)
 	for i := range f.status.Entities {
 		if e := &f.status.Entities[i]; slices.Contains(e.Tables, account) {
 			p.Entity, p.Period = e, d.o.Catalog().PeriodsOf(e.Entity)

@@ -14,6 +14,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 	"scrim/internal/spill"
 )
 
@@ -124,10 +125,8 @@ func (e *earlier) copy(to string) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
-		}
+	if err := lists.Each(left, os.RemoveAll); err != nil {
+		return err
 	}
 	partial := to + ".partial"
 	if err := os.Mkdir(partial, 0o700); err != nil {

@@ -17,6 +17,7 @@ import (
 	"scrim/engine/ops/witness"
 	"scrim/engine/store"
 	"scrim/engine/store/duckdb"
+	"scrim/internal/lists"
 )
 
 // Warnings are what an operator has to look at although the server answers. The dashboard shows
@@ -50,9 +51,7 @@ const (
 func (w *Warnings) Texts() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, x := range w.list {
-		out = append(out, x.text)
-	}
+	out = append(out, lists.Map(w.list, func(x warning) string { return x.text })...)
 	return out
 }
 

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 )
 
 // Entry is one line.
@@ -263,9 +264,7 @@ func newest(path string) (lines [][]byte, err error) {
 		order = append(order, e.Directory)
 		last[e.Directory] = append(bytes.Clone(s.Bytes()), '\n')
 	}
-	for _, d := range order {
-		lines = append(lines, last[d])
-	}
+	lines = append(lines, lists.Map(order, func(d string) []byte { return last[d] })...)
 	return lines, s.Err()
 }
 

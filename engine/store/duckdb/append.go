@@ -12,6 +12,7 @@ import (
 	duckdb "github.com/marcboeker/go-duckdb/v2"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -80,10 +81,8 @@ func (s *session) append(ctx context.Context, table store.TableRef, columns []st
 	if len(rows) == 0 {
 		return nil
 	}
-	for _, r := range rows {
-		if len(r) != len(columns) {
-			return internal(fmt.Sprintf("a row has %d values for %d columns", len(r), len(columns)))
-		}
+	if r, ok := lists.Find(rows, func(r []any) bool { return len(r) != len(columns) }); ok {
+		return internal(fmt.Sprintf("a row has %d values for %d columns", len(r), len(columns)))
 	}
 	return s.mutate(ctx, []store.TableRef{table}, func() (bool, error) {
 		blobs, err := s.blobs(ctx, table)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -214,9 +215,7 @@ func (c *conn) keys(ctx context.Context) (map[store.TableRef][]store.Key, error)
 	for _, r := range rows {
 		ref := store.TableRef{Schema: r[0].(string), Name: r[1].(string)}
 		k := store.Key{Primary: r[2].(bool)}
-		for _, n := range r[3].([]any) {
-			k.Columns = append(k.Columns, n.(string))
-		}
+		k.Columns = append(k.Columns, lists.Map(r[3].([]any), func(n any) string { return n.(string) })...)
 		out[ref] = append(out[ref], k)
 	}
 	return out, c.uniqueIndexes(ctx, out)

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -89,10 +90,7 @@ func (s *inputs) text() bool { return s.format == "csv" || s.format == "tsv" }
 
 // reader is the table function that reads the files.
 func (s *inputs) reader() string {
-	sample := s.o.Sample
-	if sample == 0 {
-		sample = sampleRows
-	}
+	sample := cmp.Or(s.o.Sample, sampleRows)
 	files := "[" + storeTexts(s.paths) + "]"
 	switch s.format {
 	case "parquet":

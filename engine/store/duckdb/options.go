@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,10 +75,7 @@ func (o Options) planned() int {
 // settings returns the statements that configure the database at path, whose directory for
 // temporary files is there.
 func (o Options) settings(path string) ([]string, error) {
-	memory := o.MemoryLimit
-	if memory == "" {
-		memory = DefaultMemoryLimit
-	}
+	memory := cmp.Or(o.MemoryLimit, DefaultMemoryLimit)
 	spill := o.spilling(path)
 	limit, err := spill.limit()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -141,10 +142,8 @@ func newBoxed(dr driver.Rows, stmt *duckdb.Stmt) *boxed {
 // something else than their text.
 func (r *boxed) has(types ...string) bool {
 	for _, c := range r.columns {
-		for _, t := range types {
-			if c.Type == t {
-				return true
-			}
+		if slices.Contains(types, c.Type) {
+			return true
 		}
 	}
 	return false

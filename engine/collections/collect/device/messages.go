@@ -4,6 +4,7 @@ import (
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/exact"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -56,9 +57,7 @@ func nodes(r *exact.Rand, p *collect.Params, c collect.Cell, leaf uint64) ([]col
 		node := geometry.Node(level, geometry.Ancestor(leaf, b.Levels, level))
 		messages = append(messages, message(p, c, node))
 	}
-	for _, node := range extra {
-		messages = append(messages, message(p, c, node))
-	}
+	messages = append(messages, lists.Map(extra, func(node uint64) collect.Message { return message(p, c, node) })...)
 	return messages, nil
 }
 

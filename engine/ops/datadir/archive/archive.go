@@ -2,6 +2,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,10 +46,7 @@ func Ledger(ctx context.Context, o Options, progress func(done, total int64)) (a
 		return a, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	to := o.To
-	if to == "" {
-		to = path + accounting.ArchiveSuffix
-	}
+	to := cmp.Or(o.To, path+accounting.ArchiveSuffix)
 	if a.Before, err = sizeOf(path); err != nil {
 		return a, err
 	}

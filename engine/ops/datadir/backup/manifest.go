@@ -16,6 +16,7 @@ import (
 
 	"scrim/accounting"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 )
 
 // fileManifest is written last: a directory without it is no backup.
@@ -95,10 +96,8 @@ func Verify(ctx context.Context, dir string, progress func(done, total int64)) (
 		return m, err
 	}
 	t := &tally{ctx: ctx, total: m.Bytes(), progress: progress}
-	for _, want := range m.Files {
-		if err := verifyFile(t, dir, want); err != nil {
-			return m, err
-		}
+	if err := lists.Each(m.Files, func(want File) error { return verifyFile(t, dir, want) }); err != nil {
+		return m, err
 	}
 	return m, nil
 }

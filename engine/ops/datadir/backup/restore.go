@@ -14,6 +14,7 @@ import (
 	"scrim/engine/ops/datadir/rollback"
 	"scrim/engine/store/duckdb"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 )
 
 // RestoreOptions say what is restored and where to.
@@ -174,10 +175,8 @@ func (x *restore) accepted(why string) error {
 func (x *restore) place(keepLedger bool) (aside string, err error) {
 	const suffix = ".restoring"
 	names := x.names(keepLedger)
-	for _, name := range names {
-		if err := x.bring(name, name+suffix); err != nil {
-			return "", err
-		}
+	if err := lists.Each(names, func(name string) error { return x.bring(name, name+suffix) }); err != nil {
+		return "", err
 	}
 	d := x.dir
 	if err := d.BeginRestore(x.m.Directory); err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/hamba/avro/v2/ocf"
 
 	"scrim/engine/store/lake"
+	"scrim/internal/lists"
 )
 
 // metadata is what matters here of a table's metadata file.
@@ -145,10 +146,8 @@ func (t *table) list() (*lake.Listing, error) {
 	if t.Current == nil || *t.Current == -1 {
 		return out, nil // nothing was written yet
 	}
-	for _, s := range t.Snapshots {
-		if s.ID == *t.Current {
-			return out, t.read(s, out)
-		}
+	if s, ok := lists.Find(t.Snapshots, func(s snapshot) bool { return s.ID == *t.Current }); ok {
+		return out, t.read(s, out)
 	}
 	return nil, fmt.Errorf("iceberg: the metadata of %s lack their current snapshot", t.dir)
 }

@@ -180,10 +180,8 @@ func engineUnfit(engine, of string) error {
 // lookUp looks up how a table is stored, and its columns.
 func (s *session) lookUp(ctx context.Context, address, database, name string) (*table, error) {
 	t := &table{database: database, name: name, shards: []string{address}}
-	for _, n := range []string{database, name} {
-		if !plainName.MatchString(n) {
-			return nil, unfit("the name %q is not made of letters, digits and _", n)
-		}
+	if n, ok := lists.Find([]string{database, name}, func(n string) bool { return !plainName.MatchString(n) }); ok {
+		return nil, unfit("the name %q is not made of letters, digits and _", n)
 	}
 	t.base.database, t.base.name = database, name
 	rows, err := s.texts(ctx, 2, "SELECT engine, engine_full FROM system.tables WHERE database = '%s' AND name = '%s'", database, name)
@@ -229,10 +227,8 @@ func (s *session) distribution(ctx context.Context, t *table, definition string)
 	if err != nil {
 		return err
 	}
-	for _, r := range engines {
-		if r[0] != "MergeTree" {
-			return engineUnfit(r[0], t.base.database+"."+t.base.name)
-		}
+	if r, ok := lists.Find(engines, func(r []string) bool { return r[0] != "MergeTree" }); ok {
+		return engineUnfit(r[0], t.base.database+"."+t.base.name)
 	}
 	if len(engines) != len(t.shards) {
 		return unfit("%s.%s is not on all shards of %s", t.base.database, t.base.name, t.cluster)
