@@ -391,9 +391,7 @@ func entryOf(id uint64, r *record.Record) Entry {
 		ID: id, Kind: kindNames[r.Kind], At: r.At, Day: r.Day, Principal: r.Principal, Statement: r.Statement, Digest: r.Digest,
 		Mechanisms: r.Mechanisms, NoteKind: r.NoteKind, Text: r.Text, Budget: r.Budget,
 	}
-	for _, role := range r.Roles {
-		e.Roles = append(e.Roles, role[len(budget.RolePrefix):])
-	}
+	e.Roles = append(e.Roles, lists.Map(r.Roles, func(role string) string { return role[len(budget.RolePrefix):] })...)
 	if r.Kind == record.Replay {
 		e.ReplayOf, e.Tables = r.Charge, r.Tables
 	}

@@ -25,6 +25,7 @@ import (
 	"scrim/engine/ops/monitor"
 	"scrim/engine/ops/witness"
 	"scrim/engine/views"
+	"scrim/internal/lists"
 	"scrim/internal/processors"
 	"scrim/internal/spill"
 )
@@ -179,12 +180,7 @@ func (s *Server) declareViews(ctx *sql.Context) error {
 
 // declareCollections makes the tables of all collections public: a crash may have come before that.
 func (s *Server) declareCollections(ctx *sql.Context) error {
-	for _, c := range s.collections.List() {
-		if err := s.admin.DeclareCollection(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lists.Each(s.collections.List(), func(c collections.Summary) error { return s.admin.DeclareCollection(ctx, c) })
 }
 
 // loadAccounts reads the accounts, or makes the first one.

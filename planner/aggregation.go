@@ -8,6 +8,7 @@ import (
 	gmsplan "github.com/dolthub/go-mysql-server/sql/plan"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/aggregate"
 	"scrim/planner/plan"
@@ -134,10 +135,8 @@ func (s *statement) outputs(d *release.Aggregation, g *gmsplan.GroupBy) ([]plan.
 // is used twice or by an error bar in a subquery, is one release.
 func (s *statement) once(d *release.Aggregation) (*release.Aggregation, error) {
 	d.Digest = s.releases.DigestOf(d)
-	for _, other := range s.aggregations {
-		if other.Digest == d.Digest {
-			return other, nil
-		}
+	if other, ok := lists.Find(s.aggregations, func(other *release.Aggregation) bool { return other.Digest == d.Digest }); ok {
+		return other, nil
 	}
 	if len(s.aggregations) >= maxReleases {
 		return nil, rule.Deny(rule.TooManyReleases, refuse.Shape, "Send several statements.", "The statement has more than %d private parts.", maxReleases)

@@ -195,10 +195,8 @@ func notGrouped(at int, gf *expression.GetField) error {
 
 func (s *statement) followExpr(e sql.Expression, keys []keyField) (sql.Expression, error) {
 	if _, weighed := e.(*standard.Weighed); !weighed { // whose text is that of what it is of
-		for _, k := range keys {
-			if tree.Same(s.ctx, e, standard.Unkeyed(k.expr)) {
-				return k.field, nil
-			}
+		if k, ok := lists.Find(keys, func(k keyField) bool { return tree.Same(s.ctx, e, standard.Unkeyed(k.expr)) }); ok {
+			return k.field, nil
 		}
 	}
 	switch e := e.(type) {

@@ -12,6 +12,7 @@ import (
 	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/catalog"
+	"scrim/internal/lists"
 )
 
 // budgets makes dp.budgets. A DBA and an auditor see every budget with its spending, and for each
@@ -38,9 +39,7 @@ func (a *Admin) budgets(ctx *sql.Context) ([]sql.Row, error) {
 		}
 		return out, nil
 	}
-	for _, b := range st.Budgets {
-		out = append(out, a.budgetRow(&st, b, scheduled))
-	}
+	out = append(out, lists.Map(st.Budgets, func(b accounting.BudgetStatus) sql.Row { return a.budgetRow(&st, b, scheduled) })...)
 	for _, e := range st.Entities {
 		every := policies.PeriodsOf(e.Entity)
 		out = append(out, entityRow(e, every))

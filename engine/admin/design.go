@@ -12,6 +12,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/exact"
+	"scrim/internal/lists"
 )
 
 // designColumns are what dp_create_collection and dp_forecast_collection return.
@@ -97,10 +98,7 @@ func (d *design) derived(x collect.Derived) {
 
 func (d *design) round(g *collect.Design, round int) {
 	cells := g.Cells(round)
-	quota := uint64(0)
-	for _, c := range cells {
-		quota += c.Quota
-	}
+	quota := lists.Sum(cells, func(c collect.Cell) uint64 { return c.Quota })
 	prefix := fmt.Sprintf("round_%d_", round)
 	d.whole(prefix+"contributors", quota, "planned")
 	d.whole(prefix+"cells", uint64(len(cells)), "groups that report by one law each")

@@ -114,10 +114,7 @@ func (a *Admin) knownTables(ctx *sql.Context) ([]catalog.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	declared := map[string]bool{}
-	for _, t := range list {
-		declared[t.Name] = true
-	}
+	declared := lists.Set(lists.Map(list, func(t catalog.Table) string { return t.Name }))
 	for _, name := range stored {
 		if !declared[name] {
 			list = append(list, s.Table(name))
@@ -176,10 +173,8 @@ func (a *Admin) ownerRow(ctx *sql.Context, row sql.Row, table string, o catalog.
 // lettered is a column's name in the letters that its table has it in, where the store has it.
 // Policies keep names in lower case.
 func (a *Admin) lettered(ctx *sql.Context, table, column string) string {
-	for _, c := range a.o.Columns(ctx, table) {
-		if strings.EqualFold(c.Name, column) {
-			return c.Name
-		}
+	if c, ok := lists.Find(a.o.Columns(ctx, table), func(c *sql.Column) bool { return strings.EqualFold(c.Name, column) }); ok {
+		return c.Name
 	}
 	return column
 }

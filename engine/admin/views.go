@@ -338,10 +338,7 @@ func syntheticRow(r views.Record) (sql.Row, error) {
 	row := sql.Row{r.Ref().String(), y.Table, strings.Join(y.Columns, ", "), int64(r.Cells), y.Total, nil, int64(y.Rounds),
 		orNull(y.Options.Epsilon), orNull(y.Options.Rho), orNull(y.Options.Delta), r.Owner, made, int64(time.Since(made) / time.Second), orNull(int64(r.Charge))}
 	if len(y.Pairs) > 0 {
-		sum := 0.0
-		for _, p := range y.Pairs {
-			sum += p.Variation
-		}
+		sum := lists.Sum(y.Pairs, func(p views.PairError) float64 { return p.Variation })
 		row[5] = sum / float64(len(y.Pairs))
 	}
 	return row, nil

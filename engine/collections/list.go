@@ -8,6 +8,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/local"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -144,9 +145,7 @@ func (c *collection) cells(round int, stratum string) (out []CellCount) {
 // Batches lists the batches that were loaded.
 func (c *Collections) Batches() []BatchInfo {
 	return listed(c, func(col *collection) (out []BatchInfo) {
-		for _, b := range col.batches {
-			out = append(out, BatchInfo{col.Schema, col.Name, b})
-		}
+		out = append(out, lists.Map(col.batches, func(b batchRecord) BatchInfo { return BatchInfo{col.Schema, col.Name, b} })...)
 		return out
 	})
 }

@@ -118,10 +118,7 @@ func (s Simulation) few(what string, needs, gets uint64) error {
 
 // run is one execution of the protocol.
 func (s Simulation) run(ctx context.Context, seats []issue.Seat[place], r *exact.Rand) (Simulated, error) {
-	order := make([]int, len(s.Values))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Make(len(s.Values), func(i int) int { return i })
 	r.Permute(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	signs := s.signs(r)
 	var pub collect.Published

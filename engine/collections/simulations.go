@@ -10,6 +10,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -77,10 +78,7 @@ func (t *Trial) fill(r *Result, truth []float64) (err error) {
 	case len(r.Vector) > 0:
 		t.StdErr = r.VectorErr
 		if len(truth) == len(r.Vector) {
-			d := make([]float64, len(truth))
-			for i := range d {
-				d[i] = r.Vector[i] - truth[i]
-			}
+			d := lists.Make(len(truth), func(i int) float64 { return r.Vector[i] - truth[i] })
 			t.Error = finite(geometry.Norm(d))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"scrim/accounting/days"
 	"scrim/accounting/privacy"
 	"scrim/internal/digest"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/plan"
 )
@@ -210,10 +211,8 @@ func (x *Executor) Continue(ctx *sql.Context, s *plan.Statement, charge uint64, 
 	}
 	unchanged := func() error {
 		for _, r := range s.Releases {
-			for _, d := range r.Defined {
-				if err := x.Unchanged(ctx, d); err != nil {
-					return err
-				}
+			if err := lists.Each(r.Defined, func(d plan.Definition) error { return x.Unchanged(ctx, d) }); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -99,12 +99,8 @@ func (in *intake) read() bool { return len(in.columns)+len(in.vectors) > 0 || in
 
 // find returns the vectors of an aggregate.
 func (in *intake) find(a plan.Aggregate) *vectors {
-	for _, v := range in.vectors {
-		if v.form == *a.Vector && slices.Equal(v.columns, a.Columns) {
-			return v
-		}
-	}
-	return nil
+	v, _ := lists.Find(in.vectors, func(v *vectors) bool { return v.form == *a.Vector && slices.Equal(v.columns, a.Columns) })
+	return v
 }
 
 func (in *intake) collect(a plan.Aggregate) (collector, error) {

@@ -8,6 +8,7 @@ import (
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/errorbar"
 	"scrim/engine/estimator/reconcile"
+	"scrim/internal/lists"
 	"scrim/planner/plan"
 )
 
@@ -84,10 +85,7 @@ func unclamped(s *plan.Statement, answers map[*plan.Release]*answer) map[*plan.R
 
 // notUnder0 changes a value in all groups that are shown; false where none of them is under 0.
 func notUnder0(r *plan.Release, groups []answerGroup, a *answer, m member) bool {
-	visible := map[int]bool{}
-	for _, g := range a.shown(r) {
-		visible[g.Number] = true
-	}
+	visible := lists.Set(lists.Map(a.shown(r), func(g answerGroup) int { return g.Number }))
 	var list []int
 	var values, noise []float64
 	for i, g := range groups {

@@ -491,9 +491,6 @@ func cutAt(r *plan.Release, o plan.Output, g *answerGroup) (e estimator.Estimate
 }
 
 func norm(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v * v
-	}
+	sum := lists.Sum(x, func(v float64) float64 { return v * v })
 	return math.Sqrt(sum)
 }

@@ -160,9 +160,7 @@ func (e *execution) keep(ctx context.Context, snap store.Snapshot, r *plan.Relea
 		return err
 	}
 	about := accounting.StoredAnswer{At: receipt.At, Principal: e.principal, Statement: e.text, Digest: e.digest, Charge: receipt.ID, Shared: r.Shared}
-	for _, t := range reads(append([]*plan.Release{r}, r.Uses...)) {
-		about.Tables = append(about.Tables, t.String())
-	}
+	about.Tables = append(about.Tables, lists.Map(reads(append([]*plan.Release{r}, r.Uses...)), store.TableRef.String)...)
 	err = e.x.Account.KeepAnswer(keys[0], b, about)
 	if err == nil && len(keys) > 1 {
 		err = e.x.Account.PutAnswer(keys[1], keys[0])

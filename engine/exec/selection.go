@@ -9,6 +9,7 @@ import (
 	"scrim/engine/estimator/noise"
 	"scrim/engine/estimator/partition"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/planner/plan"
 )
 
@@ -153,9 +154,5 @@ func (s *selection) scanSQL(i int) (sql string, args bool) {
 }
 
 func columnNames(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = plan.SelectedKey(i)
-	}
-	return out
+	return lists.Make(n, func(i int) string { return plan.SelectedKey(i) })
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"scrim/engine/estimator"
+	"scrim/internal/lists"
 	"scrim/internal/spill"
 )
 
@@ -47,10 +48,7 @@ func (g *grouped) sums(ctx context.Context, groups int) (*sums, error) {
 			out.workers = append(out.workers, w.sums)
 			mu.Unlock()
 		}
-		records := 0
-		for _, s := range tasks[i] {
-			records += s.records
-		}
+		records := lists.Sum(tasks[i], func(s shard) int { return s.records })
 		if err := w.totals.fit(records); err != nil {
 			return err
 		}
@@ -107,9 +105,7 @@ func (p *packedColumn) unpack(to []int64) []int64 {
 // column returns a column of a group, in memory that the caller gives back.
 func (s *sums) column(group, column int) ([]int64, error) {
 	n, at := 0, group*s.columns+column
-	for _, w := range s.workers {
-		n += w[at].numbers
-	}
+	n += lists.Sum(s.workers, func(w sumRuns) int { return w[at].numbers })
 	out, err := room[int64](s.memory, n)
 	if err != nil {
 		return nil, err

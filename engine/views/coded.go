@@ -226,10 +226,7 @@ func (v *Views) codes(ctx *sql.Context, table string, o SyntheticOptions) ([]cod
 	}
 	var out []coded
 	var without []string
-	asked := map[string]bool{}
-	for _, name := range o.Columns {
-		asked[strings.ToLower(name)] = true
-	}
+	asked := lists.Set(lists.Map(o.Columns, strings.ToLower))
 	for _, c := range schema {
 		name := strings.ToLower(c.Name)
 		if o.Columns == nil && identifies(policy, name) || o.Columns != nil && !asked[name] {

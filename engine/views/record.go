@@ -92,10 +92,7 @@ const syntheticComment = "DP synthetic table"
 
 // describes reports whether a table is the view's, and not another one of its name.
 func (r *Record) describes(t store.Table) bool {
-	has := map[string]bool{}
-	for _, c := range t.Columns {
-		has[strings.ToLower(c.Name)] = true
-	}
+	has := lists.Set(lists.Map(t.Columns, func(c store.Column) string { return strings.ToLower(c.Name) }))
 	var names []string
 	as := comment
 	if r.Synthetic != nil {

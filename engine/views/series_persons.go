@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -48,10 +49,7 @@ const step = "temp.main.scrim_step"
 func (v *Totals) counting(r *Series, d *definition, kept, ended int) string {
 	scan, measures := d.scan(), r.Params.Measures
 	list := func(f func(i int, n string) string) string {
-		parts := make([]string, len(measures))
-		for i := range measures {
-			parts[i] = f(i, strconv.Itoa(i))
-		}
+		parts := lists.Make(len(measures), func(i int) string { return f(i, strconv.Itoa(i)) })
 		return strings.Join(parts, ", ")
 	}
 	names := []string{"g", "unit"}

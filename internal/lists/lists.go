@@ -57,9 +57,31 @@ func Find[X any](list []X, is func(X) bool) (found X, ok bool) {
 
 // Words returns the set of the words of a text, which spaces separate.
 func Words(text string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(text) {
-		set[w] = true
+	return Set(strings.Fields(text))
+}
+
+// Make returns the list of f(0) … f(n−1).
+func Make[Y any](n int, f func(i int) Y) []Y {
+	out := make([]Y, n)
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}
+
+// Sum adds up what f makes of each element, from the first on.
+func Sum[X any, N int | int64 | uint64 | float64](list []X, f func(X) N) (sum N) {
+	for _, x := range list {
+		sum += f(x)
+	}
+	return sum
+}
+
+// Set returns the set of the elements.
+func Set[X comparable](list []X) map[X]bool {
+	set := make(map[X]bool, len(list))
+	for _, x := range list {
+		set[x] = true
 	}
 	return set
 }

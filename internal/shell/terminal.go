@@ -222,9 +222,7 @@ func (s *Shell) completions(ctx context.Context, text string) (prefix string, wo
 	}
 	n := s.known(ctx)
 	if dot := strings.LastIndexByte(prefix, '.'); dot >= 0 {
-		for _, column := range n.columns[prefix[:dot]] {
-			words = append(words, prefix[:dot+1]+column)
-		}
+		words = append(words, lists.Map(n.columns[prefix[:dot]], func(column string) string { return prefix[:dot+1] + column })...)
 	}
 	words = append(words, n.words...)
 	if prefix != "" && prefix == strings.ToLower(prefix) {

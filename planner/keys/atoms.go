@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/expression"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
 )
@@ -186,9 +187,7 @@ func (sp *space) settle() error {
 // settleDial reads all parts of a dial at the moments of its face.
 func (sp *space) settleDial(d *dial) error {
 	moments := &variable{columns: []virtual{d.hand}}
-	for _, m := range d.face.moments() {
-		moments.rows = append(moments.rows, sql.Row{m})
-	}
+	moments.rows = append(moments.rows, lists.Map(d.face.moments(), func(m time.Time) sql.Row { return sql.Row{m} })...)
 	var parts []sql.Expression
 	v := &variable{from: "the " + d.face.name, found: true}
 	for _, a := range d.atoms {
@@ -224,11 +223,7 @@ var (
 )
 
 func steps(n int, by time.Duration) []time.Time {
-	out := make([]time.Time, n)
-	for i := range out {
-		out[i] = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * by)
-	}
-	return out
+	return lists.Make(n, func(i int) time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * by) })
 }
 
 // days is the days of one year of each kind. What a function tells of a day without its year (its

@@ -87,10 +87,7 @@ func (s *Finder) narrow(r *rel.Relation, g *Grouping) error {
 // entangled divides the keys that have images into parts that share columns, public tables or a
 // condition, and returns those of more than one key.
 func (s *Finder) entangled(k *facts, g *Grouping) [][]int {
-	part := make([]int, len(g.Keys))
-	for i := range part {
-		part[i] = i
-	}
+	part := lists.Make(len(g.Keys), func(i int) int { return i })
 	join := func(touches func(b *rel.Base) bool) {
 		first := -1
 		for i, key := range g.Keys {

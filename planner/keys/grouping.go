@@ -109,10 +109,7 @@ func (s *Finder) Texts(r *rel.Relation, g *Grouping) []string {
 // order puts the keys in the order of their texts, and remembers how they are written.
 func (s *Finder) order(r *rel.Relation, g *Grouping) {
 	texts := s.Texts(r, g)
-	places := make([]int, len(g.Keys))
-	for i := range places {
-		places[i] = i
-	}
+	places := lists.Make(len(g.Keys), func(i int) int { return i })
 	sort.SliceStable(places, func(i, j int) bool { return texts[places[i]] < texts[places[j]] })
 	keys := make([]Key, len(g.Keys))
 	g.Written = make([]int, len(g.Keys))
@@ -134,11 +131,7 @@ func (g *Grouping) Value(at, k int) any { return g.Keys[k].Image.Shown()[g.place
 // Places are the indexes of the keys, in the order of Keys, in the combination of public keys of
 // the given number, in the order in which GROUP BY names them.
 func (g *Grouping) Places(at int) []int {
-	out := make([]int, len(g.Keys))
-	for k := range out {
-		out[k] = g.place(at, k)
-	}
-	return out
+	return lists.Make(len(g.Keys), func(k int) int { return g.place(at, k) })
 }
 
 // place is the index of key k in the combination of public keys of the given number, in the order

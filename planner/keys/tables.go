@@ -41,10 +41,7 @@ func (sp *space) tables(columns []*rel.Base) error {
 			}
 		}
 		columns = rest
-		wanted := map[string]bool{}
-		for _, b := range mine {
-			wanted[b.From] = true
-		}
+		wanted := lists.Set(lists.Map(mine, func(b *rel.Base) string { return b.From }))
 		group.prune(wanted)
 		if err := sp.addRows(mine, group); err != nil {
 			return err

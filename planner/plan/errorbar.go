@@ -54,10 +54,7 @@ func (a *Aggregate) bar(o Output, e estimator.Estimate) any {
 		}
 		return known(x)
 	}
-	list := make([]any, len(e.Values))
-	for i := range list {
-		list[i] = known(t.of(o, e, i))
-	}
+	list := lists.Make(len(e.Values), func(i int) any { return known(t.of(o, e, i)) })
 	return types.JSONDocument{Val: list}
 }
 
@@ -179,11 +176,7 @@ func (t ErrorBar) info(a *Aggregate, e estimator.Estimate) any {
 	if t.At >= 0 || len(e.Values) == 0 {
 		return t.infoOf(a, e, max(0, t.At))
 	}
-	list := make([]any, len(e.Values))
-	for i := range list {
-		list[i] = t.infoOf(a, e, i)
-	}
-	return list
+	return lists.Make(len(e.Values), func(i int) any { return t.infoOf(a, e, i) })
 }
 
 // infoOf is what DP_INFO tells of value i.

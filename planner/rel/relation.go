@@ -11,6 +11,7 @@ import (
 	"scrim/accounting/days"
 	"scrim/catalog"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
@@ -318,9 +319,7 @@ func (s *Writer) hull(r *Relation, e sql.Expression) *grid.Bounds {
 		return &grid.Bounds{Lo: x, Hi: x}
 	case *expression.Case:
 		values := []sql.Expression{e.Else}
-		for _, b := range e.Branches {
-			values = append(values, b.Value)
-		}
+		values = append(values, lists.Map(e.Branches, func(b expression.CaseBranch) sql.Expression { return b.Value })...)
 		return s.hullOf(r, values)
 	case *function.If:
 		return s.hullOf(r, e.Children()[1:])

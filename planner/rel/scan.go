@@ -11,6 +11,7 @@ import (
 	"scrim/catalog"
 	"scrim/engine/store"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
@@ -76,10 +77,8 @@ func (s *Writer) Scan(n *plan.ResolvedTable, t stored.Table) (*Relation, error) 
 		}
 	}
 	own := r.from
-	for _, o := range policy.Owners() {
-		if err := s.unit(r, t, o, alias, own, by); err != nil {
-			return nil, err
-		}
+	if err := lists.Each(policy.Owners(), func(o catalog.Owner) error { return s.unit(r, t, o, alias, own, by) }); err != nil {
+		return nil, err
 	}
 	if r.Unique {
 		r.Columns = fixAll(r.Columns)

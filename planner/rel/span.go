@@ -9,6 +9,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
 	"scrim/planner/tree"
@@ -78,9 +79,7 @@ func (s *Writer) spanOf(r *Relation, e sql.Expression) (lo, hi float64) {
 		return a - 1, b + 1
 	case *expression.Case:
 		values := []sql.Expression{e.Else}
-		for _, b := range e.Branches {
-			values = append(values, b.Value)
-		}
+		values = append(values, lists.Map(e.Branches, func(b expression.CaseBranch) sql.Expression { return b.Value })...)
 		return s.spanOfAll(r, values)
 	case *function.If:
 		return s.spanOfAll(r, e.Children()[1:])

@@ -234,9 +234,7 @@ func (s *Builder) groupScan(d *Aggregation, t *aggregate.Aggregate, in *flat, ke
 	}
 	var numbers []summand
 	for _, m := range t.Parts {
-		for _, k := range m.GroupKinds() {
-			numbers = append(numbers, summand{m, k})
-		}
+		numbers = append(numbers, lists.Map(m.GroupKinds(), func(k estimator.Kind) summand { return summand{m, k} })...)
 	}
 	grouped := !d.additive(in, numbers)
 	t.Columns = nil

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"scrim/engine/collections/collect/exact"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -162,15 +163,7 @@ func readNumbers(key string, v json.RawMessage) ([]float64, error) {
 	if err := json.Unmarshal(v, &items); err != nil || len(items) == 0 || len(items) > MaxVector {
 		return nil, bad("%s is not an array of 1 to %d numbers.", key, MaxVector)
 	}
-	xs := make([]float64, len(items))
-	for i, item := range items {
-		x, err := readNumber(key, item)
-		if err != nil {
-			return nil, err
-		}
-		xs[i] = x
-	}
-	return xs, nil
+	return lists.Try(items, func(item json.RawMessage) (float64, error) { return readNumber(key, item) })
 }
 
 func readText(key string, v json.RawMessage) (string, error) {
@@ -254,10 +247,8 @@ func foreign(p Protocol, key string) error {
 // checkForeign refuses fields that the protocol does not have.
 func checkForeign(p Protocol, d *Declaration) error {
 	keys := Keys(p)
-	for _, f := range fields {
-		if !f.of(d).IsZero() && !slices.Contains(keys, f.key) {
-			return foreign(p, f.key)
-		}
+	if f, ok := lists.Find(fields, func(f field) bool { return !f.of(d).IsZero() && !slices.Contains(keys, f.key) }); ok {
+		return foreign(p, f.key)
 	}
 	return nil
 }

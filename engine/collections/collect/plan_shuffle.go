@@ -8,6 +8,7 @@ import (
 	"scrim/engine/collections/collect/geometry"
 	"scrim/engine/collections/collect/mix"
 	"scrim/engine/collections/collect/skellam"
+	"scrim/internal/lists"
 )
 
 // leastBatch is how many contributors a batch must be planned for: 72 honest ones are left of 100,
@@ -210,10 +211,7 @@ func (g *Design) deriveRotatedShuffle() error {
 	if err != nil {
 		return err
 	}
-	cells := make([]Cell, v.Padded)
-	for j := range cells {
-		cells[j] = Cell{Domain: geometry.Leaves(v.BoxLevels), Coordinate: j}
-	}
+	cells := lists.Make(v.Padded, func(j int) Cell { return Cell{Domain: geometry.Leaves(v.BoxLevels), Coordinate: j} })
 	v.ClipTarget = 2 * relativeNoise(last) * math.Sqrt(float64(v.Padded)) / float64(last.Honest)
 	g.addBatches(cells, boxes)
 	g.addBatches([]Cell{{Domain: geometry.BucketCount}}, norms)

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -207,9 +208,7 @@ func unaryInRange(c Cell, b []byte) bool {
 	for ; len(b) >= 8; b = b[8:] {
 		n += bits.OnesCount64(binary.BigEndian.Uint64(b))
 	}
-	for _, x := range b {
-		n += bits.OnesCount8(x)
-	}
+	n += lists.Sum(b, bits.OnesCount8)
 	return float64(n) >= lo && float64(n) <= hi
 }
 

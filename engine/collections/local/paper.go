@@ -7,6 +7,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -207,11 +208,7 @@ func (g grid) outside(best, centre, radius float64) float64 {
 }
 
 func total(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += v
-	}
-	return sum
+	return lists.Sum(x, func(v float64) float64 { return v })
 }
 
 // parallel calls f for 0 … n−1 on all cores.

@@ -16,10 +16,7 @@ import (
 // coordinate a person in round 1 and geometric buckets in round 2 are ours.
 func publishSCM3(p *collect.Params, t *Tally) (collect.Published, error) {
 	if p.Round == 1 {
-		coordinates := make([]*tree.Hier, p.Derived.Padded)
-		for j := range coordinates {
-			coordinates[j] = tree.NewHier(treeLevels(p, t, j))
-		}
+		coordinates := lists.Make(p.Derived.Padded, func(j int) *tree.Hier { return tree.NewHier(treeLevels(p, t, j)) })
 		return collect.Published{Centre: tree.Centre(p, coordinates)}, nil
 	}
 	norms := tree.NewHier(treeLevels(p, t, 0))
@@ -179,11 +176,7 @@ func (r residues) newSlice(sd float64) slice {
 // 1 steps above: Φ at whole numbers of steps.
 func (s slice) ramp() []float64 {
 	near := int(math.Ceil(reach * s.sd / s.step))
-	out := make([]float64, 2*near)
-	for i := range out {
-		out[i] = normal(float64(i-near) * s.step / s.sd)
-	}
-	return out
+	return lists.Make(2*near, func(i int) float64 { return normal(float64(i-near) * s.step / s.sd) })
 }
 
 // narrow returns the part of a level whose cells are not wider than reach to both sides.

@@ -5,6 +5,7 @@ import (
 
 	"scrim/engine/collections/collect"
 	"scrim/engine/collections/collect/geometry"
+	"scrim/internal/lists"
 )
 
 // locate returns the likeliest mean and standard deviation, that one between 1 and scales units,
@@ -20,11 +21,7 @@ func (r residues) locate(scales float64) (at point, outside float64) {
 // deviations returns 1, √2, 2, … up to scales.
 func deviations(scales float64) []float64 {
 	n := int(math.Ceil(2 * math.Log2(scales)))
-	sds := make([]float64, n+1)
-	for i := range sds {
-		sds[i] = min(math.Exp2(float64(i)/2), scales)
-	}
-	return sds
+	return lists.Make(n+1, func(i int) float64 { return min(math.Exp2(float64(i)/2), scales) })
 }
 
 // firstStep is the first step of a refinement: a quarter of the standard deviation in the mean, and
@@ -264,11 +261,7 @@ func (r residues) score(l residueLevel, shares [geometry.Residues]float64) float
 
 // at returns ℓ(mean, sd).
 func (r residues) at(mean, sd float64) float64 {
-	sum := 0.0
-	for _, l := range r.levels {
-		sum += r.score(l, residueShares(mean, sd, l.width))
-	}
-	return sum
+	return lists.Sum(r.levels, func(l residueLevel) float64 { return r.score(l, residueShares(mean, sd, l.width)) })
 }
 
 // residueShares returns the probabilities of the residues of a level whose cells have a width.

@@ -41,10 +41,7 @@ func Arrived(p *collect.Params, t *Tally) local.Info {
 	for _, c := range p.Cells {
 		info.Cells = append(info.Cells, local.CellInfo{Cell: c.Cell, Randomiser: c.Randomiser, Received: t.Received(c.Cell), Quota: c.Quota, Min: c.Min})
 	}
-	dropped := uint64(0)
-	for _, b := range t.batches {
-		dropped += b.dropped
-	}
+	dropped := lists.Sum(t.batches, func(b *Batch) uint64 { return b.dropped })
 	if dropped > 0 {
 		info.Warnings = append(info.Warnings, local.Warning{Code: leftOut, Text: fmt.Sprintf("%d messages that no device makes were left out.", dropped)})
 	}
@@ -162,10 +159,7 @@ type total struct {
 // Source: [HLY21] Lemma 11, by split and mix [BBGN20].
 func decodeSum(p *collect.Params, t *Tally, info local.Info) Estimate {
 	d, b := &p.Declaration, p.Batch
-	n, y := float64(t.Total()), 0.0
-	for _, batch := range t.batches {
-		y += float64(batch.sum(0))
-	}
+	n, y := float64(t.Total()), lists.Sum(t.batches, func(batch *Batch) float64 { return float64(batch.sum(0)) })
 	info.Covers, info.Omits = coversNoise, omitsSum
 	step := (d.Hi - d.Lo) / float64(b.Grid)
 	return total{

@@ -46,18 +46,12 @@ func (t *Tally) Batch(cell uint32, reports uint64) (*Batch, error) {
 
 // Received returns how many contributors the batches of a cell came from.
 func (t *Tally) Received(cell uint32) (n uint64) {
-	for _, b := range t.of(cell) {
-		n += b.reports
-	}
-	return n
+	return lists.Sum(t.of(cell), func(b *Batch) uint64 { return b.reports })
 }
 
 // Total returns how many contributors all batches came from.
 func (t *Tally) Total() (n uint64) {
-	for _, b := range t.batches {
-		n += b.reports
-	}
-	return n
+	return lists.Sum(t.batches, func(b *Batch) uint64 { return b.reports })
 }
 
 // of returns the batches of a cell.

@@ -1,6 +1,10 @@
 package tree
 
-import "math"
+import (
+	"math"
+
+	"scrim/internal/lists"
+)
 
 // Haar answers ranges and quantiles on 2^K leaves from Haar coefficients: that of a block of 2^l
 // leaves is the share of contributors in its left half less that in its right. It is immutable and
@@ -103,10 +107,7 @@ func (t *Haar) Mean() (value, stderr float64) {
 	variance := 0.0
 	for l, level := range t.levels {
 		w := math.Ldexp(0.5, l-len(t.levels))
-		sum := 0.0
-		for _, c := range level.values {
-			sum += c
-		}
+		sum := lists.Sum(level.values, func(c float64) float64 { return c })
 		value -= w * sum
 		variance += level.square(w*w*float64(len(level.values)), w*sum)
 	}

@@ -121,10 +121,7 @@ func debias(counts []uint64, n, other, gap float64) []float64 {
 }
 
 func total(counts []uint64) (n float64) {
-	for _, c := range counts {
-		n += float64(c)
-	}
-	return n
+	return lists.Sum(counts, func(c uint64) float64 { return float64(c) })
 }
 
 // Values returns the level's own values, unbiased; they are not to be changed.

@@ -127,10 +127,8 @@ func checkLast(db *mysql_db.MySQLDb, n sql.Node) error {
 		user, host := nameOf(l)
 		lost[user+"@"+host] = true
 	}
-	for _, a := range Accounts(db) {
-		if a.DBA && !a.Role && !a.Locked && !lost[a.Name] {
-			return nil
-		}
+	if slices.ContainsFunc(Accounts(db), func(a Account) bool { return a.DBA && !a.Role && !a.Locked && !lost[a.Name] }) {
+		return nil
 	}
 	return refuse.New(refuse.Policy, "No other account is a DBA, and nobody could make one afterwards.").
 		With("GRANT dba TO another account first.")

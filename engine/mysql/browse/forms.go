@@ -34,10 +34,7 @@ func made(pattern, like, kind string, take ...int) dialect.Form {
 // are.
 func constant(pattern, kind string, fixed ...string) dialect.Form {
 	return dialect.Form{Pattern: pattern, Make: func([]*string) string {
-		args := make([]*string, len(fixed))
-		for i := range fixed {
-			args[i] = &fixed[i]
-		}
+		args := lists.Make(len(fixed), func(i int) *string { return &fixed[i] })
 		return from(kind, args...)
 	}}
 }

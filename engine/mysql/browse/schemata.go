@@ -267,10 +267,8 @@ func (o object) nullable(column string) bool {
 	if column == "" {
 		return true
 	}
-	for _, c := range o.definition.Columns {
-		if c.Name == column {
-			return c.Nullable
-		}
+	if c, ok := lists.Find(o.definition.Columns, func(c tables.DescribedColumn) bool { return c.Name == column }); ok {
+		return c.Nullable
 	}
 	return false
 }

@@ -260,9 +260,7 @@ func createTable(o object, next any) string {
 		}
 		lines = append(lines, line)
 	}
-	for _, k := range o.definition.Foreign {
-		lines = append(lines, "  "+k.Text())
-	}
+	lines = append(lines, lists.Map(o.definition.Foreign, func(k tables.ForeignKey) string { return "  " + k.Text() })...)
 	for _, c := range o.definition.Checks {
 		line := "  CONSTRAINT " + sqltext.Name(c.Name) + " CHECK ((" + c.Text + "))"
 		if !c.Enforced {

@@ -3,12 +3,14 @@ package dialect
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	ast "github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -237,9 +239,7 @@ func (t *total) part(level int) ast.SelectStatement {
 	if level == 0 && !t.aggregates() {
 		s.From, s.Where, s.Window = nil, nil, nil // one row of NULLs
 	}
-	for _, k := range t.keys[:level] {
-		s.GroupBy = append(s.GroupBy, copyOf(k.written, nil))
-	}
+	s.GroupBy = append(s.GroupBy, lists.Map(t.keys[:level], func(k rollKey) ast.Expr { return copyOf(k.written, nil) })...)
 	for i := range t.sel.SelectExprs {
 		s.SelectExprs = append(s.SelectExprs, &ast.AliasedExpr{Expr: t.at(level, t.expr(i)), As: ast.NewColIdent(t.names[i])})
 	}
@@ -266,10 +266,8 @@ func (t *total) part(level int) ast.SelectStatement {
 // aggregates and subqueries.
 func (t *total) at(level int, e ast.Expr) ast.Expr {
 	f := func(e ast.Expr) (ast.Expr, bool) {
-		for _, k := range t.keys[level:] {
-			if same(e, k.written) || same(e, k.meant) {
-				return &ast.NullVal{}, false
-			}
+		if slices.ContainsFunc(t.keys[level:], func(k rollKey) bool { return same(e, k.written) || same(e, k.meant) }) {
+			return &ast.NullVal{}, false
 		}
 		if call, ok := e.(*ast.FuncExpr); ok && call.Name.Lowered() == "grouping" {
 			return t.grouping(level, call), false

@@ -11,6 +11,7 @@ import (
 	"scrim/engine/mysql/session"
 	"scrim/engine/mysql/tables"
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -78,11 +79,7 @@ func (a *Access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change)
 	case tables.DropColumn, tables.RenameColumn:
 		uses = s.Uses(name, c.Column)
 	case tables.ModifyColumn:
-		for _, u := range s.Uses(name, c.Column) {
-			if u != "a column with a domain" {
-				uses = append(uses, u)
-			}
-		}
+		uses = append(uses, lists.Filter(s.Uses(name, c.Column), func(u string) bool { return u != "a column with a domain" })...)
 		if err := s.Table(name).Domains[strings.ToLower(c.Column)].Distinct(c.Collation); err != nil {
 			return err
 		}

@@ -122,10 +122,8 @@ func checkSet(ctx *sql.Context, n *plan.Set) error {
 // checkKill lets a client end its own statements and connections, and a DBA everybody's. The
 // process list in the context shows a client its own ones only.
 func checkKill(ctx *sql.Context, n *plan.Kill) error {
-	for _, p := range ctx.ProcessList.Processes() {
-		if p.Connection == n.ConnID {
-			return nil
-		}
+	if slices.ContainsFunc(ctx.ProcessList.Processes(), func(p sql.Process) bool { return p.Connection == n.ConnID }) {
+		return nil
 	}
 	return mysql.NewSQLError(1094, "HY000", "Unknown thread id: %d", n.ConnID)
 }

@@ -130,10 +130,8 @@ func (d *Database) newDefinition(ctx *sql.Context, n *plan.CreateTable) (*defini
 		return nil, err
 	}
 	foreign, _ := n.TableOpts[foreignOption].(sql.ForeignKeyConstraints)
-	for _, c := range foreign {
-		if err := d.addForeign(ctx, def, c); err != nil {
-			return nil, err
-		}
+	if err := lists.Each(foreign, func(c *sql.ForeignKeyConstraint) error { return d.addForeign(ctx, def, c) }); err != nil {
+		return nil, err
 	}
 	if err := d.adopt(ctx, def); err != nil {
 		return nil, err

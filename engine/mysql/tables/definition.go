@@ -14,6 +14,7 @@ import (
 
 	"scrim/engine/store"
 	"scrim/functions/standard"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 )
@@ -129,10 +130,7 @@ func definitionOf(t store.Table) *definition {
 // nameKeys gives each key without a name the one it was created with, or else the one that MySQL
 // would have given.
 func (d *definition) nameKeys(known []keyMeta) {
-	taken := map[string]bool{}
-	for _, k := range d.keys {
-		taken[fold(k.name)] = true
-	}
+	taken := lists.Set(lists.Map(d.keys, func(k keyDef) string { return fold(k.name) }))
 	for i := range d.keys {
 		k := &d.keys[i]
 		if k.primary {

@@ -8,6 +8,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // adopt looks at the keys of other tables that reference a table which is new under its name.
@@ -81,10 +82,8 @@ func (d *Database) settle(ctx *sql.Context, before, after *definition) error {
 			if err := after.computedOf(r.ForeignKey); err != nil {
 				return err
 			}
-			for _, c := range after.checks {
-				if err := after.changedBy(r.ForeignKey, c); err != nil {
-					return err
-				}
+			if err := lists.Each(after.checks, func(c checkMeta) error { return after.changedBy(r.ForeignKey, c) }); err != nil {
+				return err
 			}
 		}
 		if i := before.indexOf(before.renamedFrom(columns, after), !own); i >= 0 && after.indexOf(columns, !own) < 0 {

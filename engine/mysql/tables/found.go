@@ -391,9 +391,7 @@ func newFoundUpdate(ctx *sql.Context, a *analyzer.Analyzer, n *plan.Update, flag
 	}
 	var by []sql.Expression
 	if len(u.targets) == 1 && !u.joined && !isSorted(from.Child) && u.targets[0].table.touchesKey(u.sets(0)) {
-		for _, i := range u.targets[0].table.pk {
-			by = append(by, f.items[u.targets[0].first+i])
-		}
+		by = append(by, lists.Map(u.targets[0].table.pk, func(i int) sql.Expression { return f.items[u.targets[0].first+i] })...)
 	}
 	u.found, err = f.find(a, from.Child, flags, by...)
 	return u, err

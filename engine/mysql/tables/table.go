@@ -120,11 +120,7 @@ func newTable(ctx *sql.Context, p *Provider, def store.Table) (*Table, error) {
 }
 
 func every(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
+	return lists.Make(n, func(i int) int { return i })
 }
 
 // StoreRef returns the name of the table in the store.

@@ -463,10 +463,8 @@ func allowed(ctx *sql.Context, targets []*target, f *found, columns [][]string) 
 		}
 	}
 	if f != nil {
-		for _, t := range f.reads {
-			if err := t.p.access.CheckRead(ctx, t.def.Ref); err != nil {
-				return err
-			}
+		if err := lists.Each(f.reads, func(t *Table) error { return t.p.access.CheckRead(ctx, t.def.Ref) }); err != nil {
+			return err
 		}
 	}
 	return nil

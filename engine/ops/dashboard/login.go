@@ -3,6 +3,7 @@ package dashboard
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -211,9 +212,5 @@ func (l *limiter) now(key string, every time.Duration, now time.Time) count {
 // sweep forgets what stands at nothing. What is left is bounded by maxAll and how fast it is
 // forgotten. l.mu is held.
 func (l *limiter) sweep(now time.Time) {
-	for k := range l.counts {
-		if l.now(k, forgets, now).n == 0 {
-			delete(l.counts, k)
-		}
-	}
+	maps.DeleteFunc(l.counts, func(k string, _ count) bool { return l.now(k, forgets, now).n == 0 })
 }

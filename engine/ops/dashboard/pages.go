@@ -132,9 +132,7 @@ func (d *Dashboard) notices(s Server, v Viewer, closed []catalog.Table) (list []
 	if s.NotReady != nil {
 		list = append(list, Notice{Text: "Private statements cannot be answered: " + s.NotReady.Error() + ".", Grave: true})
 	}
-	for _, w := range s.Warnings {
-		list = append(list, Notice{Text: "Look at this: " + w + "."})
-	}
+	list = append(list, lists.Map(s.Warnings, func(w string) Notice { return Notice{Text: "Look at this: " + w + "."} })...)
 	if disk, err := d.o.Disk(); v.DBA() && err == nil && disk.Low() {
 		list = append(list, Notice{Text: "The disk of the data directory has " + byteCount(disk.Free) + " left; below " + byteCount(disk.Reserve) + " queries are refused."})
 	}

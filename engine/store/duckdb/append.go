@@ -112,10 +112,7 @@ func (s *session) append(ctx context.Context, table store.TableRef, columns []st
 func (s *session) blobs(ctx context.Context, table store.TableRef) (map[string]bool, error) {
 	rows, err := s.c.collect(ctx, `SELECT lower(column_name) FROM duckdb_columns()
 		WHERE database_name = current_database() AND schema_name = $1 AND table_name = $2 AND data_type = 'BLOB'`, table.Schema, table.Name)
-	out := map[string]bool{}
-	for _, r := range rows {
-		out[r[0].(string)] = true
-	}
+	out := lists.Set(lists.Map(rows, func(r []any) string { return r[0].(string) }))
 	return out, err
 }
 

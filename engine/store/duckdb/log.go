@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 	"scrim/internal/spill"
 )
 
@@ -258,10 +259,7 @@ func (c *conn) checkCount(ctx context.Context, in *instance, directory string) e
 	if err != nil {
 		return err
 	}
-	ours := map[any]bool{}
-	for _, r := range rows {
-		ours[r[0]] = true
-	}
+	ours := lists.Set(lists.Map(rows, func(r []any) any { return r[0] }))
 	if ours["meta"] && directory != "" { // another directory's file holds other changes
 		if _, err := c.claimed(ctx, directory); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/apd/v3"
 
 	"scrim/engine/store"
+	"scrim/internal/lists"
 )
 
 // repeats are the small results that a session has read from one state of the tables, so that a
@@ -158,9 +159,7 @@ func sizeOf(b *store.Batch) int {
 	size := 0
 	for _, c := range b.Columns {
 		size += columnBytes + 8*(len(c.Ints)+len(c.Floats)) + len(c.Null)
-		for _, t := range c.Texts {
-			size += textBytes + len(t)
-		}
+		size += lists.Sum(c.Texts, func(t string) int { return textBytes + len(t) })
 		for _, v := range c.Any {
 			switch v := v.(type) {
 			case nil, time.Duration, time.Time:

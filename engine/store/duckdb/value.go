@@ -141,12 +141,7 @@ func newBoxed(dr driver.Rows, stmt *duckdb.Stmt) *boxed {
 // has tells whether a column of one of the types is there. The driver turns JSON and UUID into
 // something else than their text.
 func (r *boxed) has(types ...string) bool {
-	for _, c := range r.columns {
-		if slices.Contains(types, c.Type) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.columns, func(c store.Column) bool { return slices.Contains(types, c.Type) })
 }
 
 // Columns implements store.Rows.

@@ -254,10 +254,7 @@ func (p *Pin) Paths() []string {
 
 // Size is how many bytes the files have.
 func (p *Pin) Size() (bytes int64) {
-	for _, f := range p.Files {
-		bytes += f.Size
-	}
-	return bytes
+	return lists.Sum(p.Files, func(f File) int64 { return f.Size })
 }
 
 // Version is a text that differs when the list does.
@@ -302,9 +299,7 @@ func (p *Pin) Partitions() ([]Column, error) {
 	for i, f := range p.Files {
 		parts := p.parts(f)
 		if i == 0 {
-			for _, part := range parts {
-				columns = append(columns, Column{part[0], "BIGINT"})
-			}
+			columns = append(columns, lists.Map(parts, func(part [2]string) Column { return Column{part[0], "BIGINT"} })...)
 		}
 		if err := p.named(f, parts, columns); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"scrim/engine/collections/collect/internal/strict"
+	"scrim/internal/lists"
 )
 
 // Verify computes the Rényi divergence of order alpha of scalar Skellam noise of variance mu under
@@ -185,9 +186,7 @@ func windows(points []int, n int) *steps {
 		}
 	}
 	s := &steps{}
-	for _, w := range merged {
-		s.spans = append(s.spans, span{w[0], make([]float64, w[1]-w[0]+1)})
-	}
+	s.spans = append(s.spans, lists.Map(merged, func(w [2]int) span { return span{w[0], make([]float64, w[1]-w[0]+1)} })...)
 	s.next = len(s.spans) - 1
 	return s
 }
@@ -264,10 +263,7 @@ func distance(k int) int { return max(k, -k) }
 
 // byDistance returns the indices of the points, those farthest from 0 first.
 func byDistance(points []int) []int {
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Make(len(points), func(i int) int { return i })
 	slices.SortFunc(order, func(a, b int) int { return distance(points[b]) - distance(points[a]) })
 	return order
 }

@@ -8,6 +8,7 @@ package brake
 
 import (
 	"hash/maphash"
+	"maps"
 	"math"
 	"net"
 	"sync"
@@ -172,11 +173,7 @@ func (a *Attempts) makeRoom(now time.Time) {
 	}
 	if now.Sub(a.swept) > time.Second {
 		a.swept = now
-		for key, b := range a.brakes {
-			if b.idle(now) {
-				delete(a.brakes, key)
-			}
-		}
+		maps.DeleteFunc(a.brakes, func(_ uint64, b *brake) bool { return b.idle(now) })
 	}
 	for len(a.brakes) > maxBrakes-2 {
 		if !a.dropLeast(now) {

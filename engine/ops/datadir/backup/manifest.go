@@ -45,10 +45,7 @@ type File struct {
 
 // Bytes is the size of the backup's files.
 func (m Manifest) Bytes() (n int64) {
-	for _, f := range m.Files {
-		n += f.Size
-	}
-	return n
+	return lists.Sum(m.Files, func(f File) int64 { return f.Size })
 }
 
 // Day is the day (UTC) of the last record in the backup's ledger: what --accept-ledger-of says.

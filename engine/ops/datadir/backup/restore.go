@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"scrim/accounting"
@@ -238,10 +239,8 @@ func (x *restore) bring(name, as string) error {
 	if err != nil {
 		return err
 	}
-	for _, want := range x.m.Files {
-		if want.Name == name && want.SHA256 == have.SHA256 {
-			return nil
-		}
+	if slices.ContainsFunc(x.m.Files, func(want File) bool { return want.Name == name && want.SHA256 == have.SHA256 }) {
+		return nil
 	}
 	return fmt.Errorf("engine: restore: %s changed while it was copied", name)
 }

@@ -286,10 +286,7 @@ func (c catalog) rows(ctx context.Context, table, where string, columns ...strin
 // present lists the tables of the catalogue.
 func (c catalog) present(ctx context.Context) (map[string]bool, error) {
 	rows, err := c.texts(ctx, c.Tables, 1)
-	out := map[string]bool{}
-	for _, r := range rows {
-		out[r[0].String] = true
-	}
+	out := lists.Set(lists.Map(rows, func(r []sql.NullString) string { return r[0].String }))
 	return out, err
 }
 
