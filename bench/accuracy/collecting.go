@@ -93,7 +93,11 @@ func eachValue(x dataset.Sample, step float64) func() collect.Value {
 // local has the quotas of a round filled and evaluates it; before are the rounds so far.
 func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.Value, before *[]local.Before) (e local.Estimate, pub collect.Published, err error) {
 	t, d := local.NewTally(p), device.New(p)
+	var residues []residueCounts
 	for _, cell := range p.Cells {
+		if cell.Randomiser == collect.KRR {
+			residues = append(residues, residueCounts{})
+		}
 		for range cell.Quota {
 			report, err := d.Report(r, cell.Cell, next())
 			if err == nil {
@@ -102,13 +106,16 @@ func (c collecting) local(p *collect.Params, r *exact.Rand, next func() collect.
 			if err != nil {
 				return nil, pub, err
 			}
+			if cell.Randomiser == collect.KRR {
+				residues[len(residues)-1].add(report[collect.HeaderSize:])
+			}
 		}
 	}
 	switch {
 	case p.Round == c.design.Rounds():
 		e, err = local.Decode(p, t, *before...)
 	case c.paper:
-		pub, err = local.PublishPaper(p, t)
+		pub, err = publishPaper(p, residues)
 	default:
 		pub, _, err = local.Publish(p, t)
 	}

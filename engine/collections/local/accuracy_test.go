@@ -269,3 +269,12 @@ func (d declared) missed(t *testing.T, p *collect.Params, reports uint64, runs i
 	})
 	return count(out)
 }
+
+func count(x []bool) (n int) {
+	for _, b := range x {
+		if b {
+			n++
+		}
+	}
+	return n
+}
