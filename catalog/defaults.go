@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"encoding/json"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -35,11 +33,7 @@ var settings = []setting{
 
 // settingOf finds a key.
 func settingOf(key string) (setting, bool) {
-	at := slices.IndexFunc(settings, func(s setting) bool { return s.Name == key })
-	if at < 0 {
-		return setting{}, false
-	}
-	return settings[at], true
+	return lists.Find(settings, func(s setting) bool { return s.Name == key })
 }
 
 // keyNames lists the keys for a refusal.
@@ -104,16 +98,13 @@ func ParseDefaults(text string) (Defaults, error) {
 	if len(text) > 64<<10 {
 		return bad("are longer than 65536 bytes.")
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
 	var m map[string]any
-	if err := dec.Decode(&m); err != nil || m == nil {
+	switch alone, err := readJSON(text, &m); {
+	case err != nil || m == nil:
 		return bad("are not a JSON object.")
-	}
-	if _, err := dec.Token(); err != io.EOF {
+	case !alone:
 		return bad("have text after the JSON object.")
-	}
-	if repeated(text) {
+	case repeated(text):
 		return bad("name a key twice.")
 	}
 	var d Defaults
@@ -185,13 +176,11 @@ func ParseScale(text string) ([]float64, error) {
 	if len(text) > maxScaleJSON {
 		return bad("is longer than %d bytes.", maxScaleJSON)
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
+	switch alone, err := readJSON(text, &v); {
+	case err != nil:
 		return bad("is not JSON.")
-	}
-	if _, err := dec.Token(); err != io.EOF {
+	case !alone:
 		return bad("has text after the JSON value.")
 	}
 	var list []any

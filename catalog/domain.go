@@ -97,6 +97,18 @@ func (c *Catalog) setDomain(table, column string, d *Domain) error {
 	})
 }
 
+// readJSON reads the first value of a text, numbers as they are written; alone is false where more
+// follows.
+func readJSON(text string, to any) (alone bool, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(to); err != nil {
+		return false, err
+	}
+	_, err = d.Token()
+	return err == io.EOF, nil
+}
+
 // ParseDomain reads the JSON form of a domain. Every error is a refusal that shows the valid forms.
 func ParseDomain(text string) (Domain, error) {
 	bad := func(format string, args ...any) (Domain, error) {
@@ -108,13 +120,11 @@ func ParseDomain(text string) (Domain, error) {
 	if !utf8.ValidString(text) {
 		return bad("is not UTF-8.")
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
+	switch alone, err := readJSON(text, &v); {
+	case err != nil:
 		return bad("is not valid JSON.")
-	}
-	if _, err := dec.Token(); err != io.EOF {
+	case !alone:
 		return bad("has text after the JSON value.")
 	}
 	switch v := v.(type) {

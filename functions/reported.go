@@ -94,11 +94,7 @@ var reportFunctions = func() []*ReportFunction {
 
 // ReportByName finds a function over reports by its name in any case.
 func ReportByName(name string) (*ReportFunction, bool) {
-	i := slices.IndexFunc(reportFunctions, func(f *ReportFunction) bool { return strings.EqualFold(f.Name, name) })
-	if i < 0 {
-		return nil, false
-	}
-	return reportFunctions[i], true
+	return lists.Find(reportFunctions, func(f *ReportFunction) bool { return strings.EqualFold(f.Name, name) })
 }
 
 // Twin returns the function of the other model that asks the same; false where there is none.

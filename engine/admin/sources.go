@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,11 +161,7 @@ func unfit(err error) error {
 // sourceRows lists the tables that are or were attached, and of the attached their files.
 func sourceRows(ctx *sql.Context, sources Sources) ([]sql.Row, error) {
 	all := sources.Attachments()
-	refs := make([]store.TableRef, 0, len(all))
-	for ref := range all {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, func(x, y store.TableRef) int { return strings.Compare(x.String(), y.String()) })
+	refs := slices.SortedFunc(maps.Keys(all), func(x, y store.TableRef) int { return strings.Compare(x.String(), y.String()) })
 	var rows []sql.Row
 	for _, ref := range refs {
 		s := all[ref]

@@ -121,11 +121,7 @@ func Sort(list []Remark) {
 
 // Gravest returns the first remark of the level Warning.
 func Gravest(list []Remark) (Remark, bool) {
-	i := slices.IndexFunc(list, func(r Remark) bool { return r.Level() == Warning })
-	if i < 0 {
-		return Remark{}, false
-	}
-	return list[i], true
+	return lists.Find(list, func(r Remark) bool { return r.Level() == Warning })
 }
 
 // Keeper is a session that keeps the remarks on its last private statement, for dp.last_warnings.

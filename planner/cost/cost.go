@@ -10,8 +10,10 @@ package cost
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/dolthub/go-mysql-server/sql"
 
@@ -109,7 +111,7 @@ func (s *Divider) Finish() error {
 			}
 		}
 	}
-	for _, e := range sortedNames(entities) {
+	for _, e := range slices.Sorted(maps.Keys(entities)) {
 		st.Entities = append(st.Entities, plan.Charge{Account: e, Loss: entities[e]})
 	}
 	if st.Totals, err = s.builder.Totals(s.aggregations); err != nil {
@@ -359,21 +361,7 @@ func (s *Divider) tooSmall(x *aggregate.Aggregate, err error) error {
 }
 
 func sorted(m map[string]*account) []*account {
-	out := make([]*account, 0, len(m))
-	for _, a := range m {
-		out = append(out, a)
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
-	return out
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
+	return slices.SortedFunc(maps.Values(m), func(a, b *account) int { return strings.Compare(a.name, b.name) })
 }
 
 // decode returns how a privately selected key comes back as an SQL value.

@@ -273,11 +273,26 @@ func (o object) nullable(column string) bool {
 	return false
 }
 
-// eachKey visits the keys of all tables.
-func (s *Server) eachKey(ctx *sql.Context, only bounds, visit func(o object, k tables.DescribedKey)) error {
+// foreign and checks are what a table's definition has of both.
+func foreign(o object) []tables.ForeignKey {
+	if o.definition == nil {
+		return nil
+	}
+	return o.definition.Foreign
+}
+
+func checks(o object) []tables.DescribedCheck {
+	if o.definition == nil {
+		return nil
+	}
+	return o.definition.Checks
+}
+
+// eachOf visits what all tables have of one kind.
+func eachOf[X any](ctx *sql.Context, s *Server, only bounds, of func(object) []X, visit func(o object, x X)) error {
 	return s.each(ctx, only, func(o object) error {
-		for _, k := range o.keysOf() {
-			visit(o, k)
+		for _, x := range of(o) {
+			visit(o, x)
 		}
 		return nil
 	})
@@ -287,7 +302,7 @@ func (s *Server) eachKey(ctx *sql.Context, only bounds, visit func(o object, k t
 // NULL.
 func (s *Server) statistics(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+	err := eachOf(ctx, s, only, object.keysOf, func(o object, k tables.DescribedKey) {
 		for i, c := range k.Columns {
 			null := ""
 			if o.nullable(c) {
@@ -310,7 +325,7 @@ func nonUnique(k tables.DescribedKey) int32 {
 
 // eachConstraint visits the keys that are no mere indexes.
 func (s *Server) eachConstraint(ctx *sql.Context, only bounds, visit func(o object, k tables.DescribedKey)) error {
-	return s.eachKey(ctx, only, func(o object, k tables.DescribedKey) {
+	return eachOf(ctx, s, only, object.keysOf, func(o object, k tables.DescribedKey) {
 		if k.Unique {
 			visit(o, k)
 		}
@@ -325,7 +340,7 @@ func (s *Server) keyColumnUsage(ctx *sql.Context, only bounds) ([]sql.Row, error
 		}
 	})
 	if err == nil {
-		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+		err = eachOf(ctx, s, only, foreign, func(o object, k tables.ForeignKey) {
 			for i, c := range k.Columns {
 				list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, o.name, c, uint32(i + 1), uint32(i + 1),
 					o.database, k.Parent, k.Referenced[i]})
@@ -345,28 +360,16 @@ func (s *Server) tableConstraints(ctx *sql.Context, only bounds) ([]sql.Row, err
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.database, o.name, kind, "YES"})
 	})
 	if err == nil {
-		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+		err = eachOf(ctx, s, only, foreign, func(o object, k tables.ForeignKey) {
 			list = append(list, sql.Row{defCatalog, o.database, k.Name, o.database, o.name, "FOREIGN KEY", "YES"})
 		})
 	}
 	if err == nil {
-		err = s.eachCheck(ctx, only, func(o object, c tables.DescribedCheck) {
+		err = eachOf(ctx, s, only, checks, func(o object, c tables.DescribedCheck) {
 			list = append(list, sql.Row{defCatalog, o.database, c.Name, o.database, o.name, "CHECK", yes(c.Enforced)})
 		})
 	}
 	return list, err
-}
-
-// eachForeign visits the foreign keys of all tables.
-func (s *Server) eachForeign(ctx *sql.Context, only bounds, visit func(o object, k tables.ForeignKey)) error {
-	return s.each(ctx, only, func(o object) error {
-		if o.definition != nil {
-			for _, k := range o.definition.Foreign {
-				visit(o, k)
-			}
-		}
-		return nil
-	})
 }
 
 // referentialConstraints lists the foreign keys with the key of the parent that each is about: a
@@ -391,28 +394,16 @@ func (s *Server) referentialConstraints(ctx *sql.Context, only bounds) ([]sql.Ro
 		return action
 	}
 	var list []sql.Row
-	err = s.eachForeign(ctx, bounds{database: only.database}, func(o object, k tables.ForeignKey) {
+	err = eachOf(ctx, s, bounds{database: only.database}, foreign, func(o object, k tables.ForeignKey) {
 		key := keys[strings.ToLower(fmt.Sprintf("%q", append([]string{o.database, k.Parent}, k.Referenced...)))]
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, defCatalog, o.database, key, "NONE", rule(k.OnUpdate), rule(k.OnDelete), o.name, k.Parent})
 	})
 	return list, err
 }
 
-// eachCheck visits the CHECK constraints of all tables.
-func (s *Server) eachCheck(ctx *sql.Context, only bounds, visit func(o object, c tables.DescribedCheck)) error {
-	return s.each(ctx, only, func(o object) error {
-		if o.definition != nil {
-			for _, c := range o.definition.Checks {
-				visit(o, c)
-			}
-		}
-		return nil
-	})
-}
-
 func (s *Server) checkConstraints(ctx *sql.Context, only bounds) ([]sql.Row, error) {
 	var list []sql.Row
-	err := s.eachCheck(ctx, bounds{database: only.database}, func(o object, c tables.DescribedCheck) {
+	err := eachOf(ctx, s, bounds{database: only.database}, checks, func(o object, c tables.DescribedCheck) {
 		list = append(list, sql.Row{defCatalog, o.database, c.Name, "(" + c.Text + ")"})
 	})
 	return list, err
@@ -424,7 +415,7 @@ func (s *Server) tableConstraintsExtensions(ctx *sql.Context, only bounds) ([]sq
 		list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
 	})
 	if err == nil {
-		err = s.eachForeign(ctx, only, func(o object, k tables.ForeignKey) {
+		err = eachOf(ctx, s, only, foreign, func(o object, k tables.ForeignKey) {
 			list = append(list, sql.Row{defCatalog, o.database, k.Name, o.name, nil, nil})
 		})
 	}

@@ -4,8 +4,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -139,10 +141,7 @@ func (l *Listener) Close() error {
 // CloseConnections closes every open connection.
 func (l *Listener) CloseConnections() {
 	l.mu.Lock()
-	open := make([]*Conn, 0, len(l.conns))
-	for c := range l.conns {
-		open = append(open, c)
-	}
+	open := slices.Collect(maps.Keys(l.conns))
 	l.mu.Unlock()
 	var closing sync.WaitGroup
 	for _, c := range open { // a client that does not read makes the end of TLS wait

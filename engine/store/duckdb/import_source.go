@@ -131,19 +131,27 @@ func (s *inputs) reader() string {
 // DescribeFile tells the columns and types that an import into a new table would make, and
 // reads no more of the file than decides that.
 func DescribeFile(ctx context.Context, file string, o ImportOptions) (out Import, err error) {
-	s, err := newSource(file, o)
-	if err != nil {
-		return out, err
-	}
-	c, _, end, err := lookAt(ctx, s)
+	s, _, _, end, err := described(ctx, file, o)
 	if err != nil {
 		return out, err
 	}
 	defer end()
-	if err := s.describe(ctx, c); err != nil {
-		return out, readError(ctx, err)
-	}
 	return Import{Columns: s.columns, Types: s.types}, nil
+}
+
+// described looks at files and describes their columns; end closes what it opened.
+func described(ctx context.Context, file string, o ImportOptions) (s *inputs, c *conn, r *raw, end func(), err error) {
+	if s, err = newSource(file, o); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if c, r, end, err = lookAt(ctx, s); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	if err := s.describe(ctx, c); err != nil {
+		end()
+		return nil, nil, nil, nil, readError(ctx, err)
+	}
+	return s, c, r, end, nil
 }
 
 // describe reads the names and types of the files' columns. Names that differ in case alone are the
@@ -318,18 +326,11 @@ func lookAt(ctx context.Context, s *inputs) (c *conn, r *raw, end func(), err er
 // Rows that each has got are void where StreamFile fails: too many rejects are known at the end
 // only.
 func StreamFile(ctx context.Context, file string, o ImportOptions, start func(Described) error, each func(line []byte) error, progress func(done, total int64)) (out Import, err error) {
-	s, err := newSource(file, o)
-	if err != nil {
-		return out, err
-	}
-	c, r, end, err := lookAt(ctx, s)
+	s, c, r, end, err := described(ctx, file, o)
 	if err != nil {
 		return out, err
 	}
 	defer end()
-	if err := s.describe(ctx, c); err != nil {
-		return out, readError(ctx, err)
-	}
 	for name, t := range o.Into {
 		s.readColumnAs(name, t)
 	}

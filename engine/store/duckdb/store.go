@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -219,10 +221,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	left := make([]closer, 0, len(s.open))
-	for c := range s.open {
-		left = append(left, c)
-	}
+	left := slices.Collect(maps.Keys(s.open))
 	idle := s.idle
 	s.idle = nil
 	s.mu.Unlock()
