@@ -16,6 +16,7 @@ import (
 	"scrim/accounting/internal/chain"
 	"scrim/accounting/internal/index"
 	"scrim/accounting/internal/part"
+	"scrim/internal/lists"
 )
 
 // partSize is how many records one goroutine reads and verifies at a time. The sets of the index
@@ -66,10 +67,8 @@ func (l *Ledger) identify(tx *bolt.Tx) (h chain.Head, check, base []byte, err er
 	if archive := meta.Get(archiveKey) != nil; archive != l.archive {
 		return h, nil, nil, fmt.Errorf("%w: %s: an archive cannot stand in the place of a ledger, nor a ledger in that of an archive. %s", ErrForeign, l.path, repairForeign)
 	}
-	for _, b := range [][]byte{chain.Records, answersBucket, orderBucket} {
-		if tx.Bucket(b) == nil {
-			return h, nil, nil, fmt.Errorf("bucket %s is missing", b)
-		}
+	if b, ok := lists.Find([][]byte{chain.Records, answersBucket, orderBucket}, func(b []byte) bool { return tx.Bucket(b) == nil }); ok {
+		return h, nil, nil, fmt.Errorf("bucket %s is missing", b)
 	}
 	if base = bytes.Clone(meta.Get(baseKey)); format != chain.RenewedFormat && (base == nil) != (format == chain.Format) {
 		return h, nil, nil, errors.New("what it says of its archive does not fit its format")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 )
 
@@ -183,10 +184,8 @@ func (s *Snapshot) verifyPeriods(t Table) error {
 		return s.noPeriods(t.Entity, noReplacing)
 	}
 	if o := t.Also; o != nil {
-		for _, entity := range []string{t.Entity, o.Entity} {
-			if err := s.noPeriods(entity, noSecond); err != nil {
-				return err
-			}
+		if err := lists.Each([]string{t.Entity, o.Entity}, func(entity string) error { return s.noPeriods(entity, noSecond) }); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -136,10 +136,8 @@ func (t tx) drop(col *collection) error {
 	if col.model() == collect.Shuffle {
 		kinds = []string{tableBag}
 	}
-	for _, k := range kinds {
-		if err := t.do("DROP TABLE " + quoted(t.table(k, col.record))); err != nil {
-			return err
-		}
+	if err := lists.Each(kinds, func(k string) error { return t.do("DROP TABLE " + quoted(t.table(k, col.record))) }); err != nil {
+		return err
 	}
 	if err := t.do("DROP TABLE IF EXISTS "+quoted(col.ref()), col.ref()); err != nil {
 		return err

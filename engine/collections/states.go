@@ -54,10 +54,8 @@ func (t tx) apply(ch *change) error {
 			return err
 		}
 	}
-	for _, k := range ch.forget {
-		if err := t.delete(bucketKey, entry(ch.UUID, k.round, k.stratum)); err != nil {
-			return err
-		}
+	if err := lists.Each(ch.forget, func(k roundKey) error { return t.delete(bucketKey, entry(ch.UUID, k.round, k.stratum)) }); err != nil {
+		return err
 	}
 	return lists.Each(ch.others, func(f func(tx) error) error { return f(t) })
 }

@@ -224,10 +224,8 @@ func (v *Views) refreshDue(ctx *sql.Context, r *Record, now time.Time, l Ledger)
 // charged reports whether the account of a schedule was charged for a view since its refresh began.
 func charged(ctx context.Context, l Ledger, s *Schedule, ref store.TableRef) (bool, error) {
 	list, err := l.Entries(ctx, accounting.Filter{Principal: s.By, Kinds: []accounting.EntryKind{accounting.ChargeEntry}, AfterID: s.After})
-	for _, e := range list {
-		if strings.HasPrefix(e.Statement, viewText+ref.String()+" AS ") {
-			return true, err
-		}
+	if slices.ContainsFunc(list, func(e accounting.Entry) bool { return strings.HasPrefix(e.Statement, viewText+ref.String()+" AS ") }) {
+		return true, err
 	}
 	return false, err
 }

@@ -229,10 +229,8 @@ func (m *match) told() bool {
 			r.Known = append(r.Known, notNull(m.dims[i]))
 		}
 	}
-	for i, e := range slices.Concat(m.keys, m.rest) {
-		if !m.d.Finder.WholeOf(&r, e) {
-			return m.not("rows in its cells may have NULL in %s", m.textOf(i))
-		}
+	if i := slices.IndexFunc(slices.Concat(m.keys, m.rest), func(e sql.Expression) bool { return !m.d.Finder.WholeOf(&r, e) }); i >= 0 {
+		return m.not("rows in its cells may have NULL in %s", m.textOf(i))
 	}
 	return true
 }

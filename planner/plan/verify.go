@@ -330,10 +330,8 @@ func (r *Release) verifyGroups(a Aggregate) error {
 	if s.Kept != (r.Selection != nil && a.Scan == 0) {
 		return fmt.Errorf("invariant 9: the scan of %s is for the key selection (%v)", a.Text, s.Kept)
 	}
-	for _, c := range a.Columns {
-		if c <= leading || c >= len(s.Types) || s.Types[c] != store.ScanInt64 {
-			return fmt.Errorf("invariant 9: %s reads column %d", a.Text, c)
-		}
+	if c, ok := lists.Find(a.Columns, func(c int) bool { return c <= leading || c >= len(s.Types) || s.Types[c] != store.ScanInt64 }); ok {
+		return fmt.Errorf("invariant 9: %s reads column %d", a.Text, c)
 	}
 	for _, x := range s.Args {
 		if _, secret := x.(SecretArg); secret && r.Selection == nil {

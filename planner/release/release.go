@@ -193,10 +193,8 @@ func (s *Builder) OrderAggregates(d *Aggregation, outputs []plan.Output) {
 //   - Groups that are answered together are one vector a unit. It has sensitivities of its own for
 //     the relation, so it runs under it with the whole of its loss (package groups).
 func (d *Aggregation) Neighbours() estimator.Relation {
-	for _, t := range d.Relation.Private {
-		if t.Policy.Relation == catalog.ReplaceOne {
-			return estimator.ReplaceOne
-		}
+	if slices.ContainsFunc(d.Relation.Private, func(t rel.Protected) bool { return t.Policy.Relation == catalog.ReplaceOne }) {
+		return estimator.ReplaceOne
 	}
 	return estimator.AddRemove
 }

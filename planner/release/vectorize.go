@@ -58,11 +58,7 @@ func (s *Builder) Vectorize(d *Aggregation, outputs []plan.Output) {
 func (d *Aggregation) replace(members []*aggregate.Aggregate, whole *aggregate.Aggregate, outputs []plan.Output) {
 	before := d.Aggregates
 	d.Aggregates = []*aggregate.Aggregate{whole}
-	for _, a := range before {
-		if !slices.Contains(members, a) {
-			d.Aggregates = append(d.Aggregates, a)
-		}
-	}
+	d.Aggregates = append(d.Aggregates, lists.Filter(before, func(a *aggregate.Aggregate) bool { return !slices.Contains(members, a) })...)
 	for i, o := range outputs {
 		if o.Aggregate < 0 {
 			continue

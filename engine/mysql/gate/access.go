@@ -93,11 +93,7 @@ func (a *Access) CheckAlter(_ *sql.Context, ref store.TableRef, c tables.Change)
 		}
 	case tables.DropKey:
 		for _, col := range c.Columns {
-			for _, u := range s.Uses(name, col) {
-				if strings.HasPrefix(u, "the key that") {
-					uses = append(uses, u)
-				}
-			}
+			uses = append(uses, lists.Filter(s.Uses(name, col), func(u string) bool { return strings.HasPrefix(u, "the key that") })...)
 		}
 	}
 	if len(uses) > 0 {
@@ -165,10 +161,8 @@ func renamed(s ast.Statement) []ast.TableName {
 			return slices.Concat(n.FromTables, n.ToTables)
 		}
 	case *ast.AlterTable:
-		for _, d := range n.Statements {
-			if d.Action == ast.RenameStr && len(d.ToTables) > 0 {
-				return append(slices.Concat(d.FromTables, d.ToTables), n.Table)
-			}
+		if d, ok := lists.Find(n.Statements, func(d *ast.DDL) bool { return d.Action == ast.RenameStr && len(d.ToTables) > 0 }); ok {
+			return append(slices.Concat(d.FromTables, d.ToTables), n.Table)
 		}
 	}
 	return nil

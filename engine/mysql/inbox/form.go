@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/dolthub/vitess/go/mysql"
@@ -64,10 +65,8 @@ func FormOf(s sqlparser.Statement) (f Form, ok bool) {
 	if f.token, f.report, ok = places(in.Columns); !ok {
 		return Form{}, false
 	}
-	for _, row := range f.rows {
-		if len(row) != 2 || !constant(row[0]) || !constant(row[1]) {
-			return Form{}, false
-		}
+	if slices.ContainsFunc(f.rows, func(row sqlparser.ValTuple) bool { return len(row) != 2 || !constant(row[0]) || !constant(row[1]) }) {
+		return Form{}, false
 	}
 	return f, len(f.rows) > 0
 }

@@ -188,10 +188,8 @@ func (d *definition) generate() error {
 				return mysql.NewSQLError(3107, "HY000", "Generated column can refer only to generated columns defined prior to it.")
 			}
 		}
-		for _, k := range d.keys {
-			if c.meta.Virtual && k.primary && contains(k.columns, c.name) {
-				return unsupportedGenerated("Defining a virtual generated column as primary key")
-			}
+		if slices.ContainsFunc(d.keys, func(k keyDef) bool { return c.meta.Virtual && k.primary && contains(k.columns, c.name) }) {
+			return unsupportedGenerated("Defining a virtual generated column as primary key")
 		}
 	}
 	return d.defaults()

@@ -306,10 +306,8 @@ func (t *Table) checkGiven(n *plan.InsertInto) (*plan.UpdateExprs, error) {
 		if !ok {
 			return nil, t.errGiven(at)
 		}
-		for _, tuple := range values.ExpressionTuples {
-			if i < len(tuple) && !waits(tuple[i]) {
-				return nil, t.errGiven(at)
-			}
+		if slices.ContainsFunc(values.ExpressionTuples, func(tuple []sql.Expression) bool { return i < len(tuple) && !waits(tuple[i]) }) {
+			return nil, t.errGiven(at)
 		}
 	}
 	if !n.OnDupExprs.HasUpdates() {

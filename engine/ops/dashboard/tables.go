@@ -152,11 +152,7 @@ func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
 			p.Entity = e
 		}
 	}
-	for _, t := range f.tables {
-		if t.Of(name) && t.State == catalog.Protected {
-			p.Tables = append(p.Tables, t)
-		}
-	}
+	p.Tables = append(p.Tables, lists.Filter(f.tables, func(t catalog.Table) bool { return t.Of(name) && t.State == catalog.Protected })...)
 	if err := f.fill(&p, name, true); err != nil {
 		return "", nil, err
 	}

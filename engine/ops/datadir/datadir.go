@@ -21,6 +21,7 @@ import (
 	"scrim/accounting"
 	"scrim/catalog"
 	"scrim/internal/durable"
+	"scrim/internal/lists"
 )
 
 // Directory is an open data directory: one process holds its lock, and everything in it carries its
@@ -136,10 +137,8 @@ func (d *Directory) identify() error {
 		}
 		return d.checkComplete()
 	}
-	for _, name := range []string{DataFile, LedgerFile, CatalogFile, UsersFile} {
-		if d.Has(name) {
-			return fmt.Errorf("engine: %s has %s but no %s file; restore the directory as a whole from its backup", d.Path, name, IDFile)
-		}
+	if name, ok := lists.Find([]string{DataFile, LedgerFile, CatalogFile, UsersFile}, d.Has); ok {
+		return fmt.Errorf("engine: %s has %s but no %s file; restore the directory as a whole from its backup", d.Path, name, IDFile)
 	}
 	b := make([]byte, 16)
 	if _, err := rand.Read(b); err != nil {

@@ -192,10 +192,8 @@ func (w *walk) below(dir string, below []string) error {
 	if err != nil {
 		return fmt.Errorf("lake: %w", err)
 	}
-	for _, e := range entries {
-		if err := w.entry(filepath.Join(dir, e.Name()), e, below); err != nil {
-			return err
-		}
+	if err := lists.Each(entries, func(e os.DirEntry) error { return w.entry(filepath.Join(dir, e.Name()), e, below) }); err != nil {
+		return err
 	}
 	if below[0] == "**" {
 		return w.below(dir, below[1:])

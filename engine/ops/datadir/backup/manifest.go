@@ -78,10 +78,8 @@ func readManifest(dir string) (m Manifest, err error) {
 	if m.Format != format && m.Format != earlierFormat {
 		return m, fmt.Errorf("engine: backup %s was made by a newer version of scrim (%s): have format %q, want %q or %q; use that version", dir, m.Server, m.Format, format, earlierFormat)
 	}
-	for _, f := range m.Files {
-		if f.Name != filepath.Base(f.Name) || strings.HasPrefix(f.Name, ".") {
-			return m, fmt.Errorf("engine: backup %s: %s names the file %q", dir, fileManifest, f.Name)
-		}
+	if f, ok := lists.Find(m.Files, func(f File) bool { return f.Name != filepath.Base(f.Name) || strings.HasPrefix(f.Name, ".") }); ok {
+		return m, fmt.Errorf("engine: backup %s: %s names the file %q", dir, fileManifest, f.Name)
 	}
 	return m, nil
 }

@@ -105,11 +105,7 @@ func (n *snapshot) Rows(ctx context.Context, database, name string, columns []so
 	}
 	var list []column
 	for _, want := range columns {
-		for _, c := range t.columns {
-			if c.name == want.Name && c.as.store == want.Type {
-				list = append(list, c)
-			}
-		}
+		list = append(list, lists.Filter(t.columns, func(c column) bool { return c.name == want.Name && c.as.store == want.Type })...)
 	}
 	if len(list) != len(columns) || len(list) == 0 {
 		return unfit("%s.%s has not all of the %d columns that are to be read, as they were", database, name, len(columns))
