@@ -230,6 +230,7 @@ type Cut struct {
 	Up, Down []CutPart
 	Radius   float64 // of the clip, in units of the value; 0 where it is not in such units
 	Seen     float64 // the largest total of a person that Up and Down allow for, likewise
+	Long     bool    // the laws are of a tail that may go on beyond what they allow for
 }
 
 // CutPart is one of several normal laws that what a clip takes away may follow: shapes of the tail
@@ -326,6 +327,47 @@ func cutAt(parts []CutPart, alpha float64) float64 {
 	return max(0, ends[len(ends)-1].at)
 }
 
+// togetherRisk is the part of an interval's risk that noise and cut together may have on one side.
+const togetherRisk = 0.1
+
+// Ends returns how far below and above an answer, without what was added, the exact one may be at
+// risk alpha, where noise alone may be low and high. Of normal noise an end is the lesser of two:
+// of both added up, each at a risk of its own, and of the law of their sum, a mixture of normal
+// laws, at togetherRisk. Where a tail is long the laws hold too seldom for the second: of means of
+// Pareto's law of exponent 1.5, in .72 of 200 runs at 95 %, where the first holds in .96.
+func (c Cut) Ends(law Law, low, high, alpha float64) (down, up float64) {
+	if c.Long || law != Gaussian {
+		return low + c.Below(alpha), high + c.Above(alpha)
+	}
+	return together(c.Down, low, alpha), together(c.Up, high, alpha)
+}
+
+func together(parts []CutPart, noise, alpha float64) float64 {
+	end := noise + cutAt(parts, alpha)
+	if !(end > noise) || math.IsInf(end, 1) {
+		return end
+	}
+	sigma := noise / (math.Sqrt2 * math.Erfcinv(alpha))
+	holds := func(x float64) bool {
+		beyond := 0.0
+		for _, p := range parts {
+			beyond += p.Weight * math.Erfc((x-p.Mean)/(math.Sqrt2*max(math.Hypot(p.StdDev, sigma), 1e-300))) / 2
+		}
+		return beyond <= togetherRisk*alpha
+	}
+	if !holds(end) {
+		return end
+	}
+	for from, i := noise, 0; i < 24; i++ {
+		if x := from + (end-from)/2; holds(x) {
+			end = x
+		} else {
+			from = x
+		}
+	}
+	return end
+}
+
 // CutRisk is the part of an interval's risk that is what a clip takes away's own: where a law is
 // known, CutOf's end for a risk is what it is beyond with CutRisk(risk).
 func CutRisk(risk float64) float64 { return tailRisk * risk }
@@ -352,7 +394,7 @@ func (c Cut) Times(f float64) Cut {
 		}
 		return out
 	}
-	return Cut{Added: c.Added * f, Up: scaled(c.Up), Down: scaled(c.Down), Radius: c.Radius * f, Seen: c.Seen * f}
+	return Cut{c.Added * f, scaled(c.Up), scaled(c.Down), c.Radius * f, c.Seen * f, c.Long}
 }
 
 // FractionOf is what a value of the form Fraction is made of: Offset + Num/Den, or the square of

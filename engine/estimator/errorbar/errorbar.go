@@ -86,7 +86,9 @@ func quotient(e estimator.Estimate, i int, alpha float64) (lo, hi float64) {
 		without.Under, without.Centre = []float64{estimator.Entry(x.Under, i)}, []float64{estimator.Entry(x.Centre, i)}
 		without.Raw = nil
 		lo, hi = quotient(e, 0, alpha)
-		return lo - cut.Below(alpha), hi + cut.Above(alpha)
+		v -= cut.Added
+		down, up := cut.Ends(x.Law, v-lo, hi-v, alpha)
+		return v - down, v + up
 	}
 	b, half := estimator.Entry(x.Under, i), estimator.Entry(x.Step, i)/2
 	if x.Noise == nil {

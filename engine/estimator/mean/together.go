@@ -257,7 +257,7 @@ func (e together) Release(n noise.Noiser, in estimator.Input) estimator.Estimate
 func (d difference) answer(out estimator.Estimate, i int, a Asked, rows estimator.Estimate, value func(float64) float64) bool {
 	x, m, sigma := out.Error, rows.Error.Raw[0], rows.Error.Noise[0]
 	c, sum, hidden, added := value(d.centre), value(d.sum+d.added), value(d.noise.Sigma()), value(d.added)
-	cut := estimator.Cut{Added: added, Up: d.choice.Up, Down: d.choice.Down}
+	cut := estimator.Cut{Added: added, Up: d.choice.Up, Down: d.choice.Down, Long: d.choice.Tailed}
 	// numbers on one side of a centre, about as far off as 0: it is rather missed
 	if missed := d.choice.OneSided() && math.Abs(c*m+sum) < math.Abs(c*m)/2 && !scalar.Stands(c*m+sum, math.Hypot(c*sigma, hidden)); missed || a.Mean && (m < 3*sigma || m < 1 || d.few && !scalar.Stands(sum, hidden)) {
 		return false

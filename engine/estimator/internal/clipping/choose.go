@@ -33,6 +33,7 @@ type Choice struct {
 	bothSigns bool    // values may be on both sides of 0
 	oneSided  bool    // they may, and stand out on one alone
 	Long      bool    // distances have the tail of totals
+	Tailed    bool    // they have nearly that
 	// of Cut, what is taken above and below
 	above, below float64
 	side         *side // where values are on one side of 0
@@ -103,7 +104,7 @@ func (c Choice) Means(added float64) []estimator.Cut {
 	if c.Up == nil && c.Down == nil {
 		return nil
 	}
-	return []estimator.Cut{{Added: added, Up: c.Up, Down: c.Down}}
+	return []estimator.Cut{{Added: added, Up: c.Up, Down: c.Down, Long: c.Tailed}}
 }
 
 // unseenSide is the part of the other side's radius that a side has on which nothing stands out.
@@ -160,8 +161,12 @@ func (c Counts) Spread() bool {
 func (c Counts) Choose(noise func(low, high int64) float64, step float64) (choice Choice, ok bool) {
 	var sides [2]side
 	var has [2]bool
-	if c.about && c.longest() >= longTail {
-		c.about, c.real, c.long = false, false, true
+	if c.about {
+		octaves := c.longest()
+		choice.Tailed = octaves >= longTail-1
+		if octaves >= longTail {
+			c.about, c.real, c.long = false, false, true
+		}
 	}
 	for i, counts := range [][]float64{c.up, c.down} {
 		if counts != nil {

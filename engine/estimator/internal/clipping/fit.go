@@ -23,6 +23,9 @@ const (
 	// outlier is the squared deviation, in variances, from which on a count is taken not to follow
 	// the law: it then weighs little against it, and the count itself is believed.
 	outlier = 9
+	// oneEach is the logarithm by which the law that all persons have one row is likelier than one of
+	// the library: many tables are so, and of the others many look so in a few octaves.
+	oneEach = 4
 	// leastWeight is the logarithm of the weight, beside that of the best law, of laws left out.
 	leastWeight = -10
 	mostFits    = 160
@@ -146,10 +149,14 @@ func (s *side) places() []place {
 			case spike > 0 && s.real && s.gate == 0:
 				continue // of lengths that do not stand out, hidden laws tell
 			}
-			p := place{law: i, octave: octave, spike: spike}
-			if !s.weigh(&p, masses, low, inside, noisy, best+leastWeight, scratch) {
+			p, known := place{law: i, octave: octave, spike: spike}, 0.0
+			if i == 0 && octave == -2 && spike == 0 && !s.real {
+				known = oneEach // the narrowest law, all of it in the first bucket
+			}
+			if !s.weigh(&p, masses, low, inside, noisy, best+leastWeight-known, scratch) {
 				continue
 			}
+			p.weight += known
 			if best = max(best, p.weight); p.weight >= best+leastWeight {
 				found(p)
 			}

@@ -220,7 +220,7 @@ func Combined(first, second []estimator.Cut, part float64) []estimator.Cut {
 		return times(first, 1-part)
 	}
 	a, b := first[0].Times(1-part), second[0].Times(part)
-	return []estimator.Cut{{Added: a.Added + b.Added, Up: Both(a.Up, b.Up), Down: Both(a.Down, b.Down)}}
+	return []estimator.Cut{{Added: a.Added + b.Added, Up: Both(a.Up, b.Up), Down: Both(a.Down, b.Down), Long: a.Long || b.Long}}
 }
 
 func times(cuts []estimator.Cut, f float64) []estimator.Cut {

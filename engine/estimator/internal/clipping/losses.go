@@ -463,7 +463,7 @@ func Sum(a, b estimator.Cut) estimator.Cut {
 		}
 		return Both(a, b)
 	}
-	return estimator.Cut{Added: a.Added + b.Added, Up: both(a.Up, b.Up), Down: both(a.Down, b.Down)}
+	return estimator.Cut{Added: a.Added + b.Added, Up: both(a.Up, b.Up), Down: both(a.Down, b.Down), Long: a.Long || b.Long}
 }
 
 // Signed is what a clip takes from a value times a number of either sign.
