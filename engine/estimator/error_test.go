@@ -91,8 +91,8 @@ func TestStoredEstimatesStayReadable(t *testing.T) {
 	}
 }
 
-// TestEndsOfNoiseAndCutTogether draws noise and what clips take by their laws: an end is beyond both
-// no more often than the risk that it has, 3·10⁻³ of the draws on top (a false alarm in 10⁷), and
+// TestEndsOfNoiseAndCutTogether draws noise and what clips take by their laws: an end is passed no
+// more often than the risk that it has, 3·10⁻³ of the draws on top (a false alarm in 10⁴), and is
 // less far than both one after the other where few laws are wide.
 func TestEndsOfNoiseAndCutTogether(t *testing.T) {
 	const draws, alpha = 200_000, 0.2

@@ -23,8 +23,8 @@ const (
 	// outlier is the squared deviation, in variances, from which on a count is taken not to follow
 	// the law: it then weighs little against it, and the count itself is believed.
 	outlier = 9
-	// oneEach is the logarithm by which the law that all persons have one row is likelier than one of
-	// the library: many tables are so, and of the others many look so in a few octaves.
+	// oneEach is the logarithm by which the law that all persons have one row is likelier than one
+	// of the library: many tables are so.
 	oneEach = 4
 	// leastWeight is the logarithm of the weight, beside that of the best law, of laws left out.
 	leastWeight = -10
