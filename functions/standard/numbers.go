@@ -164,17 +164,29 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 }
 
 // stopping is a comparison that does not evaluate what may raise behind a NULL on its left, as
-// MySQL's does not; nil of others, and of those by which a join finds its rows.
+// MySQL's does not; nil of others, and of those by which a join finds its rows. Its left side, which
+// it evaluates twice, is of columns, literals and what is computed of them.
 func stopping(ctx *sql.Context, e sql.Expression) sql.Expression {
 	_, safe := e.(*expression.NullSafeEquals)
 	_, between := e.(*expression.Between)
 	_, compares := e.(expression.Comparer)
-	raises := func(_ *sql.Context, e sql.Expression) bool {
+	if safe || !between && !compares || Joins(ctx, e) {
+		return nil
+	}
+	computed := func(_ *sql.Context, e sql.Expression) bool {
 		_, exact := e.(*typed)
 		_, other := e.(*retyped)
 		return exact || other
 	}
-	if safe || !between && !compares || !transform.InspectExpr(ctx, e, raises) || Joins(ctx, e) {
+	other := func(ctx *sql.Context, e sql.Expression) bool {
+		switch e.(type) {
+		case *expression.GetField, *expression.Literal, *expression.Arithmetic, expression.Tuple:
+			return false
+		}
+		return !computed(ctx, e)
+	}
+	if list := e.Children(); transform.InspectExpr(ctx, list[0], other) ||
+		!slices.ContainsFunc(list[1:], func(e sql.Expression) bool { return transform.InspectExpr(ctx, e, computed) }) {
 		return nil
 	}
 	f := &function{name: "stopping", typ: types.Boolean, eval: func(_ *sql.Context, a []any) (any, error) { return a[1], nil }}

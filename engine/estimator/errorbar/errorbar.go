@@ -43,9 +43,7 @@ func Interval(e estimator.Estimate, i int, level float64) (lo, hi float64) {
 	case estimator.Variance:
 		lo, hi = variance(x, i, alpha)
 	case estimator.Quantile:
-		half := estimator.Entry(x.Step, i) / 2 // rounding keeps the order: it moves a quantile no farther than a row
-		lo, hi = quantile(x.Ranks[i], alpha/float64(max(1, x.Rounds)))
-		lo, hi = lo-half, hi+half
+		lo, hi = quantile(x.Ranks[i], alpha/float64(max(1, x.Rounds)), estimator.Entry(x.Step, i)/2)
 	case estimator.Fraction:
 		lo, hi = fraction(x.Fractions[i], alpha)
 	default:
@@ -154,16 +152,21 @@ func boundary(v, w float64, far func(r float64) bool) float64 {
 }
 
 // quantile returns the interval that ranks tell, each at risk alpha: a rank can be wrong on one
-// side only.
-func quantile(ranks []estimator.Rank, alpha float64) (lo, hi float64) {
+// side only. Rows that are rounded by at most half are in their order, so that no quantile moves
+// farther; a declared end, of which a rank is sure, stays.
+func quantile(ranks []estimator.Rank, alpha, half float64) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
 	z := point(2 * alpha)
 	for _, r := range ranks {
+		off := half
+		if math.IsInf(r.Z, 0) {
+			off = 0
+		}
 		switch {
-		case r.Z > z && !(r.At >= hi):
-			hi = r.At
-		case r.Z < -z && !(r.At <= lo):
-			lo = r.At
+		case r.Z > z && !(r.At+off >= hi):
+			hi = r.At + off
+		case r.Z < -z && !(r.At-off <= lo):
+			lo = r.At - off
 		}
 	}
 	return lo, hi
