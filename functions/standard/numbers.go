@@ -164,8 +164,8 @@ func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same trans
 }
 
 // stopping is a comparison that does not evaluate what may raise behind a NULL on its left, as
-// MySQL's does not; nil of others, and of those by which a join finds its rows. Its left side, which
-// it evaluates twice, is of columns, literals and what is computed of them.
+// MySQL's does not; nil of others, and of those by which a join finds its rows. It evaluates its
+// left side twice, which is of columns, literals and what is computed of them.
 func stopping(ctx *sql.Context, e sql.Expression) sql.Expression {
 	_, safe := e.(*expression.NullSafeEquals)
 	_, between := e.(*expression.Between)
