@@ -28,7 +28,7 @@ func TestSumsOfZeros(t *testing.T) {
 			if where != "" {
 				exact = exact * 2 / 3
 			}
-			query := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=1) */ %s AS s, DP_LOW(s), DP_HIGH(s) FROM t%s", c.of, where)
+			query := fmt.Sprintf("SELECT /*+ SET_VAR(dp_epsilon=1) */ %s AS s, DP_LOW(s), DP_HIGH(s), DP_STDERR(s) FROM t%s", c.of, where)
 			row := root.query(query)[0]
 			if row[0] == "NULL" {
 				t.Errorf("%s: %v", query, row)
@@ -36,6 +36,9 @@ func TestSumsOfZeros(t *testing.T) {
 			}
 			if v := float(t, row[0]); v > c.near || v < -c.near || row[0] == "-0" {
 				t.Errorf("%s: %v, want 0 within %v", query, row, c.near)
+			}
+			if s := float(t, row[3]); !(s < 60) { // the noise of two counts, in steps
+				t.Errorf("%s: %v, whose noise is more than of two counts", query, row)
 			}
 			if lo, hi := float(t, row[1]), float(t, row[2]); lo > exact || hi < exact {
 				t.Errorf("%s: %v, which denies %v", query, row, exact)

@@ -25,6 +25,7 @@ type Error struct {
 	// of the lattice that numerator over n̂ is on; 0: as good as continuous. Of a Variance and a
 	// Quantile that to which rows are rounded.
 	Step   []float64
+	Roomy  bool      // the interval has room for what rows are rounded by, however many there are
 	Under  []float64 // size of the noise of n̂ over n̂; 0: n̂ is exact
 	Centre []float64
 	Raw    []float64 // the values before they were brought nearer to each other; nil: as shown
@@ -328,6 +329,8 @@ func cutAt(parts []CutPart, alpha float64) float64 {
 }
 
 // togetherRisk is the part of an interval's risk that noise and cut together may have on one side.
+// It is less than half as the laws are those of a library: at more, sums in which one person in a
+// hundred has most of what is beyond the clip hold in under .8 of releases at 95 %.
 const togetherRisk = 0.1
 
 // Ends returns how far below and above an answer, without what was added, the exact one may be at

@@ -262,7 +262,7 @@ func (a *Aggregate) Rounded(e estimator.Estimate) estimator.Estimate {
 		case bar.Rounding == 0:
 		case x.Form == estimator.Quantile || x.Form == estimator.Variance:
 			x.Step[i] = bar.Rounding
-		case e.StdErr[i] >= finest*bar.Rounding:
+		case x.Roomy || e.StdErr[i] >= finest*bar.Rounding:
 		case bar.Mean && x.Form == estimator.Quotient:
 			x.Step[i] += bar.Rounding
 		default:

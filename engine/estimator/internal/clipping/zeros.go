@@ -30,14 +30,12 @@ type Zeros struct {
 const (
 	zerosPerHidden = 20
 	hiddenZ        = 3
-	// roundingUnseen is how many times its noise an answer on a grid of DOUBLEs is said to have:
-	// rows that are 0 there may be up to half a step.
-	roundingUnseen = 1 << 10
 )
 
 // Answer draws the noise. rows are those of each person, nil where who has none counts as well;
-// needed is the number of persons that a search needs. The interval allows
-// for each person who is counted, or whom the noise may hide, the largest total that there is.
+// needed is the number of persons that a search needs. The interval allows for each person who is
+// counted, or whom the noise may hide, the largest total that there is: more than half a step for
+// each row, by which a row may be off that is 0 on its grid.
 func (z Zeros) Answer(n noise.Noiser, rows, totals []int64, step float64, needed int64) estimator.Estimate {
 	var zero, other int64
 	for i, t := range totals {
@@ -61,10 +59,6 @@ func (z Zeros) Answer(n noise.Noiser, rows, totals []int64, step float64, needed
 		value = float64(z.Sign) * others * step
 	}
 	e := scalar.Hidden(value, hidden, step)
-	if !z.P.Grid.Decimal {
-		unseen := roundingUnseen / min(1, hidden.Sigma())
-		e.StdErr[0], e.Error.Noise[0] = e.StdErr[0]*unseen, e.Error.Noise[0]*unseen
-	}
 	limit := float64(z.Limit) * step
 	far := []estimator.CutPart{{Weight: 1, Mean: max(0, others) * limit, StdDev: hidden.Sigma() * limit}}
 	if hidden.Law() == estimator.Laplace {
@@ -77,6 +71,6 @@ func (z Zeros) Answer(n noise.Noiser, rows, totals []int64, step float64, needed
 	case z.Sign < 0:
 		cut.Up = nil
 	}
-	e.Error.Cut, e.Error.Persons = []estimator.Cut{cut}, zeros
+	e.Error.Cut, e.Error.Persons, e.Error.Roomy = []estimator.Cut{cut}, zeros, true
 	return e
 }
