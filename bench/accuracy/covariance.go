@@ -6,7 +6,6 @@ import (
 	"scrim/bench/dataset"
 	"scrim/bench/internal/named"
 	"scrim/engine/estimator/noise"
-	"scrim/engine/estimator/vector"
 )
 
 // openWhitened is the yardstick of [HLY21, Fig. 4]: COINPRESS's covariance with half of ρ, then its
@@ -14,13 +13,11 @@ import (
 func openWhitened(n *named.Name) Method {
 	tcov, t, bound := n.Int("tcov", 3, 1, 64), n.Int("t", 10, 1, 64), n.Float("sigma-max", 0, 0, 1e9)
 	return Method{build: func(s *dataset.Set, c Conditions) (runner, error) {
-		p := params(s, c)
-		declare(&p, s)
-		p.Method, p.Rounds, p.Sigma, p.SigmaMax = vector.Coinpress, t, nil, bound
-		if bound == 0 {
-			p.SigmaMax = s.Radius / math.Sqrt(float64(s.Dim))
+		most := bound
+		if most == 0 {
+			most = s.Radius / math.Sqrt(float64(s.Dim))
 		}
-		return ofVectors(vector.NewWhitenedMean(p, vector.CovarianceOptions{Rounds: tcov, ZeroMean: true}))
+		return whitened(s, c, tcov, t, most)
 	}}
 }
 
@@ -28,9 +25,23 @@ func openWhitened(n *named.Name) Method {
 func openCovariance(n *named.Name) Method {
 	t, bound := n.Int("t", 3, 1, 64), n.Float("sigma-max", 1, 0, 1e9)
 	return Method{Target: Covariance, build: func(s *dataset.Set, c Conditions) (runner, error) {
-		p := params(s, c)
-		p.SigmaMax = bound
-		return ofVectors(vector.NewCovariance(p, vector.CovarianceOptions{Rounds: t, ZeroMean: true}))
+		v, err := newCovariance(s, c, part(c.Rho, 1), t, bound)
+		if err != nil {
+			return nil, err
+		}
+		return func(n noise.Noiser, sample dataset.Sample) Answer {
+			sigma, _, _, ok := v.release(n, floats(sample.Block, s.Grid.Step))
+			if !ok {
+				return Answer{Refused: true}
+			}
+			out := make([]float64, 0, s.Dim*s.Dim)
+			for j := range s.Dim {
+				for k := range s.Dim {
+					out = append(out, sigma.At(j, k))
+				}
+			}
+			return Answer{Values: out}
+		}, nil
 	}}
 }
 

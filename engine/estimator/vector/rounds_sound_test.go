@@ -288,21 +288,10 @@ func coinpressSounds() []sound {
 		c, err := newCoinpress(p, b.rest())
 		return mean{p: p, count: count, core: c}, err
 	}
-	covariance := func(o CovarianceOptions) func(p Params) (estimator.Estimator, error) {
-		return func(p Params) (estimator.Estimator, error) { return NewCovariance(p, o) }
-	}
-	whitened := func(o CovarianceOptions) func(p Params) (estimator.Estimator, error) {
-		return func(p Params) (estimator.Estimator, error) { return NewWhitenedMean(p, o) }
-	}
 	return []sound{
 		{name: "coinpress", make: coinpress, p: p},
 		{name: "coinpress of rows", make: coinpress, p: many},
 		{name: "coinpress, 1 round", make: coinpress, p: single},
-		{name: "covariance", make: covariance(CovarianceOptions{ZeroMean: true}), p: p},
-		{name: "covariance, 1 round", make: covariance(CovarianceOptions{ZeroMean: true, Rounds: 1}), p: p},
-		{name: "covariance of pairs", make: covariance(CovarianceOptions{}), p: p, paired: true},
-		{name: "whitened mean", make: whitened(CovarianceOptions{}), p: p, paired: true, mixed: true},
-		{name: "whitened mean of mean 0", make: whitened(CovarianceOptions{ZeroMean: true}), p: p},
 	}
 }
 

@@ -48,6 +48,9 @@ func newPersons(p Params, rho float64) persons {
 	return persons{Persons: scalar.NewPersons(rho)}
 }
 
+// countLoss takes the loss of the number of persons, nothing if it is public.
+func (p Params) countLoss(b *budget) float64 { return b.take(p.countShare()) }
+
 // counted returns the number of persons of a mean, and what is left of p.Rho for the steps after
 // it.
 //
