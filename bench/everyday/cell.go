@@ -59,6 +59,7 @@ type Cell struct {
 	// clip's and the exact answers' own, of the same groups. A mean without an answer counts where
 	// m of its group is 20 or more.
 	RMS, Hindsight, Size float64
+	Clipped              float64 // share of the exact answers that hindsight's clip takes
 }
 
 const len4 = 4 // of levels

@@ -3,6 +3,7 @@ package everyday
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"scrim/engine/estimator"
 )
 
@@ -13,7 +14,7 @@ const (
 )
 
 // hindsight returns the squared error of each group under the best clip, known for nothing, at a
-// loss ρ for all groups of a level.
+// loss ρ for all groups of a level, and the share that this clip takes of all answers.
 //
 // Each person is a vector over groups, brought to length R where it is longer. The error of a group
 // is √(cut² + noise²): what the clip takes away there, and noise of ρ-zCDP for a change of R, of
@@ -22,8 +23,9 @@ const (
 // sides, whose cuts add up; an exchange moves such a vector by 2R. Groups are weighed by N^-a, N
 // their values, with the best a of 0, ½ and 1, and no group's error counts for more than the mean
 // itself.
-func (t *truth) hindsight(st Statement, aggregate int, rho float64, relation estimator.Relation) []float64 {
-	out := make([]float64, len(t.keys))
+func (t *truth) hindsight(st Statement, aggregate int, rho float64, relation estimator.Relation) (squares []float64, cut float64) {
+	squares = make([]float64, len(t.keys))
+	size := 0.0
 	levels := 1
 	if st.Rollup {
 		levels += len(st.Keys)
@@ -35,9 +37,10 @@ func (t *truth) hindsight(st Statement, aggregate int, rho float64, relation est
 			c = t.clips(st.Aggregates[aggregate], aggregate, l)
 			t.clipped[at] = c
 		}
-		c.best(rho, c.exchange(relation), out)
+		taken, of := c.best(rho, c.exchange(relation), squares)
+		cut, size = cut+taken, size+of
 	}
-	return out
+	return squares, cut / size
 }
 
 // clips are the cuts of each group at each radius and weighing, for the groups of a level.
@@ -67,8 +70,9 @@ func (c clips) exchange(r estimator.Relation) float64 {
 	return 1
 }
 
-// best writes the squared errors under the best clip.
-func (c clips) best(rho, exchange float64, out []float64) {
+// best writes the squared errors under the best clip, and returns what the clip takes of all
+// answers, and their size.
+func (c clips) best(rho, exchange float64, out []float64) (cut, of float64) {
 	least := math.Inf(1)
 	var chosen []float64
 	for _, k := range c.tried {
@@ -82,22 +86,26 @@ func (c clips) best(rho, exchange float64, out []float64) {
 			sum += list[i]
 		}
 		if sum < least {
-			least, chosen = sum, list
+			least, chosen, cut = sum, list, floats.Sum(k.cut)
 		}
 	}
 	size := 0.0
 	for _, x := range c.exact {
-		size += x * x
+		size, of = size+x*x, of+math.Abs(x)
+	}
+	if least > size {
+		cut = of // an answer of nothing
 	}
 	for i, g := range c.groups {
 		switch {
 		case chosen == nil:
 		case least > size:
-			out[g] = c.exact[i] * c.exact[i] // an answer of nothing
+			out[g] = c.exact[i] * c.exact[i]
 		default:
 			out[g] = chosen[i]
 		}
 	}
+	return cut, of
 }
 
 // clips tries all radii.

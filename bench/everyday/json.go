@@ -34,6 +34,7 @@ type jsonCell struct {
 	RMS       *float64            `json:"rms"`
 	Hindsight *float64            `json:"hindsight"`
 	Size      *float64            `json:"exact_size"`
+	Clipped   *float64            `json:"clipped_by_hindsight"`
 	Ratio     *float64            `json:"ratio"`
 	Bias      *float64            `json:"bias"`
 	Total     *float64            `json:"bias_of_total"`
@@ -60,7 +61,7 @@ func (r Report) JSON() any {
 		out := jsonCell{Statement: c.Statement, Way: c.Way, Answer: c.Aggregate, Epsilon: c.Epsilon, Relation: c.Relation.String(), Problem: c.Problem,
 			Rho: c.Rho, Persons: c.Persons, Groups: c.Groups, M: c.M, Far: c.Far, Runs: c.Runs, Values: c.Values, Null: c.Null, Hidden: c.Hidden, Tallies: c.ByM[:],
 			Silent: c.Silent, Unsaid: c.SilentHidden, Warned: c.Warned, WildLow: c.WildLow, WildHigh: c.WildHigh, WildRuns: c.WildRuns, Chance: c.Chance, Intervals: c.Intervals,
-			Coverage: map[string]*float64{}, Width: form.Finite(c.Width()), Relative: form.Finite(middle(c.Relative)), RMS: form.Finite(c.RMS), Hindsight: form.Finite(c.Hindsight), Size: form.Finite(c.Size), Ratio: form.Finite(c.Ratio()),
+			Coverage: map[string]*float64{}, Width: form.Finite(c.Width()), Relative: form.Finite(middle(c.Relative)), RMS: form.Finite(c.RMS), Hindsight: form.Finite(c.Hindsight), Size: form.Finite(c.Size), Clipped: form.Finite(c.Clipped), Ratio: form.Finite(c.Ratio()),
 			Bias: form.Finite(c.Bias), Total: form.Finite(c.TotalBias), Doubt: form.Finite(c.TotalDoubt), Sharpness: form.Finite(c.Sharpness)}
 		for l, name := range []string{"50", "90", "95", "99"} {
 			out.Coverage[name] = form.Finite(c.Coverage(l))

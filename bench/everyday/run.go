@@ -236,7 +236,7 @@ func (j *job) scores(t *truth, rho float64) []*scores {
 			s.ms[g] = float64(n) * math.Sqrt(2*rho/crowd)
 		}
 		if a.additive() {
-			s.best = t.hindsight(j.statement, i, rho, j.relation)
+			s.best, c.Clipped = t.hindsight(j.statement, i, rho, j.relation)
 		}
 		out = append(out, s)
 		j.cells = append(j.cells, c)

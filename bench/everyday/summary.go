@@ -36,7 +36,8 @@ type Summary struct {
 	Short      [len4]int     // cells whose coverage is surely below the aim
 	Judged     int           // cells with intervals
 	Widths     []float64     // medians of cells
-	// of cells with an answer: bias beside the standard error, and half widths beside the error
+	// of cells with an answer: bias beside the standard error, and half widths beside the error;
+	// Biases and Totals where hindsight clips less than clippedMost
 	Biases, Sharp []float64
 	Totals, Off   int // cells with a total over groups, and those whose total is off
 	// of each cell, the share of values of groups of this m without an answer
@@ -88,13 +89,13 @@ func (s *Summary) add(c *Cell) {
 			s.Worst[len4] = c
 		}
 	}
-	if !math.IsNaN(c.Bias) {
+	if !math.IsNaN(c.Bias) && !(c.Clipped > clippedMost) {
 		s.Biases = append(s.Biases, c.Bias)
 	}
 	if !math.IsNaN(c.Sharpness) {
 		s.Sharp = append(s.Sharp, c.Sharpness)
 	}
-	if !math.IsNaN(c.TotalBias) {
+	if !math.IsNaN(c.TotalBias) && !(c.Clipped > clippedMost) {
 		if s.Totals++; c.totalOff() {
 			s.Off++
 		}
