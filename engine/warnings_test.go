@@ -52,6 +52,7 @@ func TestWeakAnswersSaySo(t *testing.T) {
 		{"SELECT city, COUNT(*) AS n FROM people WHERE id < 2001 AND city <> 'west' GROUP BY city HAVING n > 5 AND city <> 'east' ORDER BY n DESC LIMIT 1", "Note RANKS", []string{"By COUNT(*), 1 of the first 1 groups and 1 of the others may change places"}},
 		{"SELECT city, COUNT(*) AS n FROM people WHERE id < 2002 GROUP BY city HAVING n < 5 ORDER BY n DESC LIMIT 1", "Warning WIDE_ERROR", nil},
 		{"SELECT city, COUNT(*) AS n FROM people WHERE id < 2003 AND city <> 'west' GROUP BY city HAVING COUNT(*) > 5 ORDER BY ROUND(100 * SUM(age > 40) / COUNT(*), 1) DESC LIMIT 1", "Note RANKS", []string{"By what ORDER BY computes, 1 of the first 1 groups and "}},
+		{"SELECT city, COUNT(*) AS n FROM people WHERE id < 2006 AND city <> 'west' GROUP BY city ORDER BY n DESC LIMIT 1 OFFSET 1", "Note RANKS", []string{"By COUNT(*), 1 of the 1 groups and "}},
 		{"SELECT city, COUNT(*) FROM people WHERE id < 2004 AND city <> 'west' GROUP BY city ORDER BY -COUNT(*) LIMIT 1", "Note RANKS", []string{"By what ORDER BY computes, 1 of the first 1 groups and "}},
 		{"SELECT city, COUNT(*) FROM people WHERE id < 2005 AND city <> 'west' GROUP BY city ORDER BY LENGTH(city) DESC LIMIT 1", "", nil},
 		{"SELECT city, SUM(CASE city WHEN 'south' THEN 9 ELSE 1 END) AS s FROM people WHERE city <> 'west' GROUP BY city ORDER BY s DESC LIMIT 1", "", nil},

@@ -96,8 +96,9 @@ func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*ans
 	return list
 }
 
-// topRemarks says where LIMIT chooses between groups that the noise does not tell apart: those
-// among the first that may be behind the next one, and others that may be before the last of them.
+// topRemarks says where LIMIT and OFFSET choose between groups that the noise does not tell apart:
+// those among the shown ones that may be behind the next one or before the one before, and others
+// that may be before the last or behind the first of them.
 // It looks at released numbers and their laws.
 func topRemarks(ctx *sql.Context, t *plan.Top, a *answer) []remark.Remark {
 	j, list, noisy := &errorbar.Joint{Risk: 1 - plan.WideLevel}, []errorbar.Form(nil), false
@@ -134,32 +135,40 @@ groups:
 		}
 		return cmp.Compare(x.Value, y.Value)
 	})
-	first, others := 0, 0
-	if len(list) <= t.K || !noisy {
+	begin, end := min(t.Skip, len(list)), min(t.Skip+t.K, len(list))
+	if begin == end || end-begin == len(list) || !noisy {
 		return nil
 	}
-	for i, f := range list {
-		of := list[t.K]
-		if i >= t.K {
-			of = list[t.K-1]
+	// near says whether the noise leaves open which of two groups is first.
+	near := func(i, k int) bool {
+		if k < 0 || k == len(list) {
+			return false
 		}
-		switch lo, hi := j.Ends(errorbar.Sum(f, of.Times(-1))); {
-		case lo > 0 || hi < 0:
-		case i < t.K:
-			first++
-		default:
+		lo, hi := j.Ends(errorbar.Sum(list[i], list[k].Times(-1)))
+		return !(lo > 0 || hi < 0)
+	}
+	shown, others := 0, 0
+	for i := range list {
+		switch {
+		case i < begin && near(i, begin), i >= end && near(i, end-1):
 			others++
+		case i >= begin && i < end && (near(i, end) || near(i, begin-1)):
+			shown++
 		}
 	}
-	if first == 0 {
+	if shown == 0 {
 		return nil
+	}
+	of := "the first"
+	if begin > 0 {
+		of = "the"
 	}
 	by := "what ORDER BY computes"
 	if f, ok := t.By.(*expression.GetField); ok {
 		o := t.Release.Output[f.Index()]
 		by = nameOf(&t.Release.Aggregates[o.Aggregate], o.Part)
 	}
-	return []remark.Remark{remark.New(remark.Ranks, "By %s, %d of the first %d groups and %d of the others may change places: the noise does not tell them apart.", by, first, t.K, others)}
+	return []remark.Remark{remark.New(remark.Ranks, "By %s, %d of %s %d groups and %d of the others may change places: the noise does not tell them apart.", by, shown, of, end-begin, others)}
 }
 
 // formOf is what is known of an expression's value, of forms of what it reads; ok is false where it

@@ -215,7 +215,7 @@ var Table = []Entry{
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",
 		"Ask at a lower level, with a larger dp_epsilon, or by another method: EXPLAIN names it. The outer end of MIN and MAX is that of the range that a DBA declares with dp_set_domain."},
-	{Ranks, Note, "", "ORDER BY … LIMIT chooses groups by noisy numbers, and the noise does not tell those about the last one apart.",
+	{Ranks, Note, "", "ORDER BY … LIMIT chooses groups by noisy numbers, and the noise does not tell those at the ends apart.",
 		"Ask for more rows, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the intervals."},
 	{KeysLeftOut, Note, "", "The keys are not public: those of too few persons, if there are any, are left out of the result.",
 		"Have a DBA declare the keys with dp_set_domain: then all are answered. SET dp_keys = 'keep' answers those that are left out together, in a row of NULL keys."},

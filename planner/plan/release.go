@@ -45,13 +45,14 @@ type Statement struct {
 	NotTaken []NotTaken
 }
 
-// Top says that the first K groups of a release that meet conditions are shown, by an expression.
+// Top says that the first K groups after Skip of a release that meet conditions are shown, by an
+// expression.
 // Both are of the columns of Output.
 type Top struct {
 	Release    *Release
 	By         sql.Expression
 	Having     []sql.Expression
-	K          int
+	K, Skip    int
 	Descending bool
 }
 

@@ -60,7 +60,7 @@ func blockOf(ctx *sql.Context, n sql.Node) (b block, top *gmsplan.Project) {
 	}
 }
 
-// Top reads ORDER BY what is computed from aggregates … LIMIT k over a GROUP BY, with the HAVING
+// Top reads ORDER BY what is computed from aggregates … LIMIT k [OFFSET j] over a GROUP BY, with the HAVING
 // between, in terms of what is released of the GROUP BY. A nil top is none.
 func Top(ctx *sql.Context, n sql.Node, of *plan.DPAggregate) (top *plan.Top) {
 	b, by, having := block{exprs: map[sql.ColumnId]sql.Expression{}}, sql.Expression(nil), []sql.Expression(nil)
@@ -70,6 +70,9 @@ func Top(ctx *sql.Context, n sql.Node, of *plan.DPAggregate) (top *plan.Top) {
 		case *gmsplan.Limit:
 			f, _ := constant(x.Limit)
 			n, top.K = x.Child, int(f)
+		case *gmsplan.Offset:
+			f, _ := constant(x.Offset)
+			n, top.Skip = x.Child, int(f)
 		case *gmsplan.Sort:
 			n, by, top.Descending = x.Child, x.SortConditions[0].Expr, x.SortConditions[0].Order == sql.Descending
 		case *gmsplan.Having:
