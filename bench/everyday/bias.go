@@ -76,10 +76,10 @@ func (s *scores) finishBias() {
 	}
 }
 
-// Aims of bias and sharpness, for cells of m ≥ 100. Where the best clip takes at most clippedMost of
-// the answers: Bias at most biasMiddle in the median cell and biasMost in 95 % of cells; the total
-// over groups off by totalMost at most, beyond twice what chance has in it. Everywhere: sharpness
-// at most sharpMost in every cell, and in the median cell as its class says.
+// Aims of bias and sharpness, for cells of m ≥ 100. Where the best clip takes at most clippedMost
+// of the answers: Bias at most biasMiddle in the median cell and biasMost in 95 % of cells; the
+// total over groups off by totalMost at most, beyond twice what chance has in it. Everywhere:
+// sharpness at most sharpMost in every cell, and in the median cell as its class says.
 const (
 	biasMiddle, biasMost = 0.25, 0.5
 	totalMost            = 0.02

@@ -60,8 +60,8 @@ func blockOf(ctx *sql.Context, n sql.Node) (b block, top *gmsplan.Project) {
 	}
 }
 
-// Top reads ORDER BY what is computed from aggregates … LIMIT k [OFFSET j] over a GROUP BY, with the HAVING
-// between, in terms of what is released of the GROUP BY. A nil top is none.
+// Top reads ORDER BY what is computed from aggregates … LIMIT k [OFFSET j] over a GROUP BY, with
+// the HAVING between, in terms of what is released of the GROUP BY. A nil top is none.
 func Top(ctx *sql.Context, n sql.Node, of *plan.DPAggregate) (top *plan.Top) {
 	b, by, having := block{exprs: map[sql.ColumnId]sql.Expression{}}, sql.Expression(nil), []sql.Expression(nil)
 	top = &plan.Top{Release: of.Release}
