@@ -47,7 +47,7 @@ func rootCommand(s streams) *cobra.Command {
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(accuracyCommand(s), everydayCommand(s), syntheticCommand(s), tpchCommand(s))
+	root.AddCommand(accuracyCommand(s), everydayCommand(s), figuresCommand(s), syntheticCommand(s), tpchCommand(s))
 	return root
 }
 
