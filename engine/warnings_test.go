@@ -231,3 +231,25 @@ func TestWarningsInTheLedger(t *testing.T) {
 		}
 	}
 }
+
+// TestAVarianceOfALongTailHasNoUpperEnd: that of Pareto's numbers of exponent 1.5 is open above,
+// and says so; that of even ones is not.
+func TestAVarianceOfALongTailHasNoUpperEnd(t *testing.T) {
+	i := startWith(t, "", seeded(t, "long tail", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE d", "CREATE TABLE d.t (p INT PRIMARY KEY, x INT NOT NULL, y INT NOT NULL)",
+		"INSERT INTO d.t WITH RECURSIVE s AS (SELECT 1 k UNION ALL SELECT k + 1 FROM s WHERE k < 5000) SELECT k, 100 * POW(5001 / k, 2 / 3), k FROM s",
+		"CALL dp_protect('d.t', 'p', 'person')", "CALL dp_set_budget('d.t', '*', 100, 1e-6, 'never')")
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("SET dp_epsilon = 1")
+	for _, c := range []struct {
+		column string
+		open   bool
+	}{{"x", true}, {"y", false}} {
+		got := ann.query("SELECT STDDEV(" + c.column + ") AS s, DP_LOW(s), DP_HIGH(s) FROM d.t")[0]
+		codes, texts := warned(t, ann)
+		if got[1] == "NULL" || (got[2] == "NULL") != c.open || strings.Contains(codes, "CLIPPED") != c.open {
+			t.Errorf("STDDEV(%s): %v, %s: %s", c.column, got, codes, texts)
+		}
+	}
+}

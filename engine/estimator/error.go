@@ -243,6 +243,9 @@ type CutPart struct {
 	Unseen bool
 }
 
+// Endless reports whether nothing bounds what the clip takes from the upper side.
+func (c Cut) Endless() bool { return len(c.Up) > 0 && math.IsInf(c.Up[0].Mean, 1) }
+
 // OfSeen is the cut without what only intervals allow for.
 func (c Cut) OfSeen() Cut {
 	c.Up, c.Down = ofSeen(c.Up), ofSeen(c.Down)

@@ -84,7 +84,7 @@ func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*ans
 			With("DP_LOW and DP_HIGH give its ends. Ask for coarser groups or with %s.", narrower(s, times)))
 	}
 	if clips.cells > 0 {
-		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 % or more of what is told (of a mean, more than the noise)", cost))
+		list = append(list, clips.remark(remark.Clipped, "What a clip takes from the persons with the most was estimated and added back, and is 5 % or more of what is told (of a mean, more than the noise), or has no bound", cost))
 	}
 	if open.cells > 0 {
 		list = append(list, open.remark(remark.NoBound, "NULL, as no bound of the error is known at that level", cost))
@@ -463,7 +463,8 @@ const leastCut = 0.05
 
 // cutOf returns what says that a part was cut from the answer of a group, and added: of counts and
 // sums where that is leastCut of all groups together, as most groups' own shares are noise; of
-// others where it is more than the noise of the clipped value.
+// others where it is more than the noise of the clipped value, and of variances where it has no
+// bound.
 func cutOf(r *plan.Release, o plan.Output, groups []answerGroup) func(*plan.Release, plan.Output, *answerGroup) bool {
 	added, all := 0.0, 0.0
 	for i := range groups {
@@ -477,11 +478,15 @@ func cutOf(r *plan.Release, o plan.Output, groups []answerGroup) func(*plan.Rele
 		if !ok {
 			return false
 		}
-		own, noise := math.Abs(e.Error.Cut[min(at, len(e.Error.Cut)-1)].Added), e.Error.Noise
+		cut, noise := e.Error.Cut[min(at, len(e.Error.Cut)-1)], e.Error.Noise
+		own := math.Abs(cut.Added)
 		if e.Error.IsSum(at) {
 			return own > 0 && added >= leastCut*all
 		}
 		if m := e.Error.Moments; m != nil {
+			if cut.Endless() {
+				return true
+			}
 			noise = m.Noise2 // of a variance, as what was added is
 		}
 		return own > estimator.Entry(noise, at)

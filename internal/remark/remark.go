@@ -211,7 +211,7 @@ var Table = []Entry{
 		"Ask for coarser groups, or with a larger dp_epsilon; DP_LOW and DP_HIGH give the interval."},
 	{OutOfRange, Warning, "outside the range of exact ones", "A share or a correlation that the statement computes from several answers is outside its possible range, because each answer has noise of its own.",
 		"Ask for coarser groups, or with a larger dp_epsilon; LEAST and GREATEST cut a value to its range; AVG of a test, as in AVG(amount > 100), is a share as one answer."},
-	{Clipped, Note, "with a large cut", "What a clip takes from the persons with the most was estimated and added back, and is 5 % or more of a count or sum, of all groups together, or more than the noise of another answer. DP_INFO has the share; the interval allows for it.",
+	{Clipped, Note, "with a large cut", "What a clip takes from the persons with the most was estimated and added back, and is 5 % or more of a count or sum, of all groups together, or more than the noise of another answer, or, of a variance, nothing bounds it: then DP_HIGH is NULL. DP_INFO has the share; the interval allows for it.",
 		"Have a DBA declare the range of the column with dp_set_domain, or how many rows of a person count with dp_set_defaults."},
 	{NoBound, Note, "", "DP_STDERR, DP_LOW, DP_HIGH or DP_RADIUS is NULL beside an answer: no bound of its error is known at that level.",
 		"Ask at a lower level, with a larger dp_epsilon, or by another method: EXPLAIN names it. The outer end of MIN and MAX is that of the range that a DBA declares with dp_set_domain."},

@@ -111,12 +111,12 @@ func fitSide(counts []float64, c Counts) (s side, ok bool) {
 	return s, true
 }
 
-// near is the last octave that the answer counts on: of lengths, squares and distances from a
-// centre the next one.
+// near is the last octave that the answer counts on: of lengths and distances from a centre the
+// next one.
 func (c Counts) near(counts []float64, gate int) int {
 	top := min(gate+nearOctaves, len(counts)-1)
 	few := sum(counts[gate+1:top+1]) < nearZ*c.sigma*math.Sqrt(float64(top-gate))
-	if few || c.real {
+	if few || c.real && !c.squares {
 		top = min(gate+1, top)
 	}
 	return top

@@ -190,11 +190,43 @@ func (c Counts) Squares(noise float64) (out Squares, ok bool) {
 		}
 	}
 	out.Cut, out.Laws = s.cutOf(at, 1)
-	if s.gate == 0 {
+	if s.gate == 0 || s.endless() {
 		out.Laws = unseen()
 	}
 	out.Risk = math.Sqrt(best)
 	return out, true
+}
+
+// Few persons whom the noise hides may decide a sum of squares, and no law bounds what they have.
+// The counts deny such a tail where few octaves of it stand out beyond the fullest one, and little
+// is in those that come next, for how much the fullest one stands out of the noise.
+const (
+	endlessFrom, endlessOctaves = 2.8, 1.45
+	endlessWindow               = 16
+	// Where the fullest octave is only twice or three times gateZ, hardly anything of a tail is
+	// seen: the logarithms of these.
+	fewPersons, somePersons = 1, 1.6
+	// tailZ is where an octave between is one of the tail: values that are far apart have none.
+	tailZ = 2
+	// doubtZ is where a window far beyond the gate may be persons.
+	doubtZ = 3.7
+)
+
+// endless reports whether the counts leave open how much few persons have.
+func (s *side) endless() bool {
+	full, sigma := fullest(s.counts), s.sigma*s.tail
+	stands := math.Log2(s.counts[full] / (gateZ * sigma))
+	next := s.counts[s.gate+1 : min(s.gate+1+endlessWindow, len(s.counts))]
+	gap := 0.0
+	for _, c := range s.counts[full+1 : max(s.gate, full)+1] {
+		if c > tailZ*sigma {
+			gap++
+		}
+	}
+	z := max(0, sum(next)/(sigma*math.Sqrt(float64(max(1, len(next))))))
+	return gap+z > endlessFrom+endlessOctaves*stands ||
+		stands < fewPersons && gap+z > 1 || stands < somePersons && z > 1 ||
+		points{gate: gateZ, far: doubtZ}.climb(s.counts, sigma, s.gate, besideGate) > s.gate
 }
 
 // TooWild reports whether the sum would say next to nothing.
