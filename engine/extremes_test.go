@@ -107,3 +107,51 @@ func TestExtremesAndMoments(t *testing.T) {
 		"SELECT n FROM d.t WHERE n = (SELECT MAX(n) FROM d.t)": "",
 	})
 }
+
+// TestExtremesByGroup: MAX and MIN by group answer where they do for one group alone, once a person
+// counts in one group; till then each group has a part of the loss, is NULL, and the warning says
+// what to type.
+func TestExtremesByGroup(t *testing.T) {
+	i := startWith(t, "", seeded(t, "extremes by group", 1))
+	root := i.root()
+	root.exec("CREATE DATABASE d")
+	for table, p := range map[string]string{"d.t": "p INT PRIMARY KEY", "d.u": "p INT NOT NULL"} {
+		root.exec("CREATE TABLE "+table+" ("+p+", g INT NOT NULL, h INT NOT NULL, x INT NOT NULL)",
+			"INSERT INTO "+table+" WITH RECURSIVE s AS (SELECT 0 k UNION ALL SELECT k + 1 FROM s WHERE k < 3599) SELECT k, k % 6, k % 6, k FROM s",
+			"CALL dp_protect('"+table+"', 'p', 'person')", "CALL dp_set_domain('"+table+"', 'g', '[0, 1, 2, 3, 4, 5]')", "CALL dp_set_budget('"+table+"', '*', 1000, 1e-4, 'never')")
+	}
+	ann := i.analyst(root, "ann", "d")
+	ann.exec("SET dp_epsilon = 1.2")
+	null := func(q string) (n int) {
+		for _, r := range ann.query(q) {
+			for _, v := range r {
+				if v == "NULL" {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if n := null("SELECT MAX(x) FROM d.u WHERE g = 1"); n > 0 {
+		t.Error("one group alone is not answered")
+	}
+	for _, key := range []string{"g", "h"} { // public, and released
+		q := "SELECT " + key + ", MAX(x) FROM d.u GROUP BY " + key
+		if n := null(q); n != 6 {
+			t.Errorf("%s: %d are NULL, want all at a part of the loss", q, n)
+		}
+		const typed = "SET dp_max_groups_contributed = 1"
+		if _, texts := warned(t, ann); !strings.Contains(texts, typed) {
+			t.Errorf("%s: the remedy is not in %s", q, texts)
+		}
+		ann.exec(typed)
+		if n := null(q); n != 0 {
+			t.Errorf("%s: %d are NULL after what the warning says", q, n)
+		}
+		ann.exec("SET dp_max_groups_contributed = DEFAULT")
+	}
+	// a person who has one row is in one group
+	if n := null("SELECT g, MIN(x) FROM d.t GROUP BY g"); n != 0 {
+		t.Errorf("of one row a person %d are NULL", n)
+	}
+}

@@ -40,6 +40,7 @@ func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*ans
 	var list []remark.Remark
 	var few, wide, clips, open tally
 	var times []float64
+	apart := 1 // groups that share the loss of one where persons are too few
 	tooWide := func(r *plan.Release, o plan.Output, g *answerGroup) bool {
 		x, is := isWide(r, o, g)
 		if is {
@@ -69,7 +70,10 @@ func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*ans
 			case o.ErrorBar != functions.NoErrorBar:
 				open.add(r, o, groups, isOpen, nil)
 			default:
-				few.add(r, o, groups, isNull, neededText)
+				before := few.cells
+				if few.add(r, o, groups, isNull, neededText); few.cells > before && r.Aggregates[o.Aggregate].Groups == nil {
+					apart = max(apart, r.PerUnit)
+				}
 				wide.add(r, o, groups, tooWide, nil)
 				clips.add(r, o, groups, cutOf(r, o, groups), nil)
 			}
@@ -77,7 +81,7 @@ func remarks(ctx *sql.Context, s *plan.Statement, answers map[*plan.Release]*ans
 	}
 	if few.cells > 0 {
 		list = append(list, few.remark(remark.TooFewPersons, "NULL for too few persons, by a noisy number of them", cost).
-			With("Ask for coarser groups or with a larger loss: %s.", forFewer(s)))
+			With("Ask for coarser groups or with a larger loss: %s%s.", forFewer(s), ofOneGroup(apart)))
 	}
 	if wide.cells > 0 {
 		list = append(list, wide.remark(remark.WideError, "The 95 % interval reaches farther from the answer than half of it", cost).
@@ -302,12 +306,23 @@ func forFewer(s *plan.Statement) string {
 	return fmt.Sprintf("%s, and about %.0f %% of the persons do", larger(s, enough), 100/times)
 }
 
+// ofOneGroup is how groups have all of the loss that so many share, and what part of the persons
+// does then: it goes by the inverse of the root of a group's rho, and of its epsilon at least that.
+func ofOneGroup(apart int) string {
+	if apart == 1 {
+		return ""
+	}
+	return fmt.Sprintf("; or where a person is in one group: SET %s = 1, and about %.0f %% do", params.MaxGroups.Name, 100/math.Sqrt(float64(apart)))
+}
+
 // larger is how the statement is asked with so many times its loss parameter, as far as it goes.
-// What is left of a budget is not looked at: a stored answer has the same remarks later.
+// Some clients leave out what stands in comments. What is left of a budget is not looked at: a
+// stored answer has the same remarks later.
 func larger(s *plan.Statement, times float64) string {
 	p, now := lossOf(s)
 	value, _ := strconv.ParseFloat(strconv.FormatFloat(math.Min(times*now, p.Max), 'g', 2, 64), 64)
-	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ … (if the budget has as much left)", p.Name, strconv.FormatFloat(value, 'f', -1, 64))
+	text := strconv.FormatFloat(value, 'f', -1, 64)
+	return fmt.Sprintf("SELECT /*+ SET_VAR(%s=%s) */ …, or SET %s = %s (if the budget has as much left)", p.Name, text, p.Name, text)
 }
 
 // lossOf is the parameter by which the statement was asked, and its value.
