@@ -91,10 +91,7 @@ func (l *Ledger) readKey(check []byte) (chain.Key, error) {
 // parts loads the records after from to the end, size of them at a time, a multiple of blockSize.
 func (l *Ledger) parts(k chain.Key, from chain.Mark, end chain.Head, size uint64, progress func(done, total int64)) error {
 	bounds := partsBetween(from.ID, end.ID, size)
-	results := make([]chan *part.Part, len(bounds))
-	for i := range results {
-		results[i] = make(chan *part.Part, 1)
-	}
+	results := lists.Make(len(bounds), func(int) chan *part.Part { return make(chan *part.Part, 1) })
 	memory := sync.Pool{New: func() any { return &index.Scratch{Outcomes: make([]uint8, size)} }}
 	var stop atomic.Bool
 	var g, outer errgroup.Group

@@ -112,9 +112,7 @@ func (c *Collections) Rounds() []RoundInfo {
 		for _, k := range col.published() {
 			r := col.rounds[k]
 			info := RoundInfo{Schema: col.Schema, Name: col.Name, Round: k.round, Stratum: k.stratum, Params: r.params, Opened: r.opened, Closed: r.closed, Min: r.params.Min}
-			for _, n := range col.cells(k.round, k.stratum) {
-				info.Received += n.Received
-			}
+			info.Received += lists.Sum(col.cells(k.round, k.stratum), func(n CellCount) uint64 { return n.Received })
 			out = append(out, info)
 		}
 		return out

@@ -12,6 +12,7 @@ import (
 	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
+	"scrim/internal/lists"
 	"scrim/internal/quota"
 	"scrim/internal/refuse"
 	"scrim/internal/turns"
@@ -413,9 +414,7 @@ func repeatLength(ctx *sql.Context, a []any) int64 {
 func padLength(ctx *sql.Context, a []any) int64 { return max(0, number(ctx, a[1])) }
 
 func totalLength(_ *sql.Context, a []any) (n int64) {
-	for _, v := range a {
-		n += lengthOf(v)
-	}
+	n += lists.Sum(a, lengthOf)
 	return n
 }
 

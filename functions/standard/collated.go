@@ -14,6 +14,7 @@ import (
 	"github.com/dolthub/vitess/go/mysql"
 
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 )
 
 // alikeBy puts the function of the values' collation around them. Rows are compared column by
@@ -208,9 +209,7 @@ func collatedCase(ctx *sql.Context, e *expression.Case) (sql.Expression, error) 
 		return e, nil
 	}
 	list := []sql.Expression{e.Expr}
-	for _, b := range e.Branches {
-		list = append(list, b.Cond)
-	}
+	list = append(list, lists.Map(e.Branches, func(b expression.CaseBranch) sql.Expression { return b.Cond })...)
 	by, changed, err := alikeBy(ctx, "case", collation.ForKey, list...)
 	if err != nil || !changed {
 		return e, err

@@ -14,6 +14,8 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
 	"github.com/dolthub/vitess/go/mysql"
+
+	"scrim/internal/lists"
 )
 
 // retyped is an expression that is no exact number and has another type in MySQL than
@@ -124,10 +126,7 @@ func retypedOf(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 			if !ok || !bytes {
 				return int32(mathbits.OnesCount64(bitsOf(ctx, a[0]))), nil
 			}
-			n := 0
-			for _, b := range []byte(s) {
-				n += mathbits.OnesCount8(b)
-			}
+			n := lists.Sum([]byte(s), mathbits.OnesCount8)
 			return int32(n), nil
 		}, of), nil
 	case *expression.Convert:

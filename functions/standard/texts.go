@@ -17,6 +17,7 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 )
 
@@ -399,10 +400,7 @@ func (x *textual) call(ctx *sql.Context, args []sql.Expression, values []any) (a
 
 // characters is bytes as a text with a character for each.
 func characters(s string) string {
-	r := make([]rune, len(s))
-	for i := range len(s) {
-		r[i] = rune(s[i])
-	}
+	r := lists.Make(len(s), func(i int) rune { return rune(s[i]) })
 	return string(r)
 }
 

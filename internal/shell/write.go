@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"scrim/internal/client"
+	"scrim/internal/lists"
 )
 
 // writers write an answer, by the names that --format and \format know.
@@ -48,9 +49,7 @@ func tabled(w io.Writer, a client.Answer, white string) table.Writer {
 	t.SetColumnConfigs(configs)
 	for _, row := range a.Rows {
 		cells := table.Row{}
-		for _, v := range row {
-			cells = append(cells, client.Printable(client.Cell(v), white))
-		}
+		cells = append(cells, lists.Map(row, func(v any) any { return client.Printable(client.Cell(v), white) })...)
 		t.AppendRow(cells)
 	}
 	return t

@@ -56,12 +56,7 @@ func (a *Aggregate) sharing() bool {
 	if a.Other == nil || a.Parts != nil || a.targeted {
 		return false
 	}
-	for _, o := range a.Call.Options.Given {
-		if o != "weight" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Call.Options.Given, func(o string) bool { return o != "weight" })
 }
 
 // Shared is the aggregate that stands for statistics of the same two arguments: one release of

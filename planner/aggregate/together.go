@@ -8,6 +8,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/mean"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/params"
 	"scrim/planner/rel"
 	"scrim/planner/tree"
@@ -74,10 +75,7 @@ func (s *Binder) Together(r *rel.Relation, list []*Aggregate, first *Aggregate) 
 	if !counted && len(t.Parts) <= t.Share() || len(t.Parts) < t.Share() {
 		return nil
 	}
-	texts := make([]string, len(t.Parts))
-	for i, m := range t.Parts {
-		texts[i] = m.Text
-	}
+	texts := lists.Map(t.Parts, func(m *Aggregate) string { return m.Text })
 	t.Text = strings.Join(texts, ", ")
 	return t
 }
@@ -101,9 +99,6 @@ func (s *Binder) SumsFromMeans(list []*Aggregate) {
 
 // TogetherBy builds the mechanism of an aggregate whose parts share sums, under the facts p.
 func (a *Aggregate) TogetherBy(p estimator.Params) (estimator.Estimator, error) {
-	sums := make([]estimator.Params, len(a.Sums))
-	for k, m := range a.Sums {
-		sums[k] = m.Facts()
-	}
+	sums := lists.Map(a.Sums, func(m *Aggregate) estimator.Params { return m.Facts() })
 	return mean.NewTogether(p, sums, a.answers)
 }

@@ -15,6 +15,7 @@ import (
 	"scrim/engine/estimator/groups"
 	"scrim/engine/estimator/view"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
@@ -252,10 +253,7 @@ func vectorAnswer(o functions.Options, dim int) (sql.Type, func(estimator.Estima
 		return types.JSON, jsonList64
 	}
 	return types.VectorType{Dimensions: dim}, func(e estimator.Estimate) any {
-		v := make([]float32, len(e.Values))
-		for i, x := range e.Values {
-			v[i] = single(x)
-		}
+		v := lists.Map(e.Values, single)
 		return sql.EncodeVector(v)
 	}
 }
@@ -265,10 +263,7 @@ func single(x float64) float32 { return float32(min(max(x, -math.MaxFloat32), ma
 
 // jsonList64 makes the JSON array of an estimate's values.
 func jsonList64(e estimator.Estimate) any {
-	list := make([]any, len(e.Values))
-	for i, v := range e.Values {
-		list[i] = v
-	}
+	list := lists.Map(e.Values, func(v float64) any { return v })
 	return types.JSONDocument{Val: list}
 }
 
@@ -412,10 +407,7 @@ func (a *Aggregate) KnownApart() bool {
 // joined is the aggregate that stands for its members in all groups.
 func GroupVectorOf(members []*Aggregate) *Aggregate {
 	t := &Aggregate{Parts: members, GroupVector: true, Call: members[0].Call}
-	texts := make([]string, len(members))
-	for i, m := range members {
-		texts[i] = m.Text
-	}
+	texts := lists.Map(members, func(m *Aggregate) string { return m.Text })
 	t.Text = strings.Join(texts, ", ")
 	t.Call.Options = functions.Options{}
 	return t
@@ -439,10 +431,7 @@ func (a *Aggregate) InGroups() groups.Aggregate {
 
 // Width is the number of a person's columns for one group.
 func (a *Aggregate) Width() int {
-	n := 0
-	for _, m := range a.Parts {
-		n += len(m.GroupKinds())
-	}
+	n := lists.Sum(a.Parts, func(m *Aggregate) int { return len(m.GroupKinds()) })
 	return n
 }
 

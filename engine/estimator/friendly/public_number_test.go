@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/sized/sizedtest"
+	"scrim/engine/estimator/internal/sized"
+	"scrim/test/sizedtest"
 	"scrim/test/stattest"
 )
 
@@ -21,7 +22,7 @@ func TestPublicNumberOfPersons(t *testing.T) {
 		if k.sampled {
 			e.persons.most = 50
 		}
-		sizedtest.Vectors(t, fmt.Sprintf("%+v", k), e, e.p.Params, 3*int(e.least), func(n int) *estimator.Block {
+		sizedtest.Vectors(t, fmt.Sprintf("%+v", k), e, e.p.Params, 3*int(e.least), sized.Vectors, func(n int) *estimator.Block {
 			return normal(r, n, []float64{300, 300, 300})
 		})
 	}

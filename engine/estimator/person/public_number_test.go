@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/sized/sizedtest"
+	"scrim/engine/estimator/internal/sized"
+	"scrim/test/sizedtest"
 	"scrim/test/stattest"
 )
 
@@ -19,7 +20,7 @@ func TestPublicNumberOfPersons(t *testing.T) {
 			for _, dim := range []int{1, 3} {
 				e := v.at(t, dim, 20, pure, estimator.ReplaceOne, true)
 				name := fmt.Sprintf("%s, d=%d, pure=%v", v.name, dim, pure)
-				sizedtest.Vectors(t, name, e, e.p.Params, 20, func(n int) *estimator.Block {
+				sizedtest.Vectors(t, name, e, e.p.Params, 20, sized.Vectors, func(n int) *estimator.Block {
 					return blockOf(dim, n, nil, func(_, j int) int64 { return int64(1000*r.NormFloat64()) + 40*int64(j) })
 				})
 			}
@@ -32,7 +33,7 @@ func TestPublicNumberOfPersons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sizedtest.Columns(t, fmt.Sprintf("%s, numbers, pure=%v", v.name, pure), e, p.Params, func(n int) []int64 {
+			sizedtest.Columns(t, fmt.Sprintf("%s, numbers, pure=%v", v.name, pure), e, p.Params, sized.Columns, func(n int) []int64 {
 				x := make([]int64, n)
 				for i := range x {
 					x[i] = int64(1000 * r.NormFloat64())

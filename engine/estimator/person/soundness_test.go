@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/noise"
+	"scrim/test/firstpasstest"
 	"scrim/test/stattest"
 )
 

@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/sized/sizedtest"
+	"scrim/engine/estimator/internal/sized"
 	scalarmean "scrim/engine/estimator/mean"
+	"scrim/test/sizedtest"
 	"scrim/test/stattest"
 )
 
@@ -29,7 +30,7 @@ func TestPublicNumberOfPersons(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		sizedtest.Vectors(t, name, e, p.Params, 20, block)
+		sizedtest.Vectors(t, name, e, p.Params, 20, sized.Vectors, block)
 	}
 	for _, m := range denseMethods() {
 		p := m.params(dim, rho, estimator.ReplaceOne, true)

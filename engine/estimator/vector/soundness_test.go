@@ -9,9 +9,9 @@ import (
 
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/firstpass"
-	"scrim/engine/estimator/internal/firstpass/firstpasstest"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
+	"scrim/test/firstpasstest"
 	"scrim/test/stattest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"scrim/engine/estimator/internal/firstpass"
-	"scrim/engine/estimator/internal/firstpass/firstpasstest"
+	"scrim/test/firstpasstest"
 	"scrim/test/stattest"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"scrim/engine/estimator/internal/firstpass/firstpasstest"
+	"scrim/test/firstpasstest"
 	"scrim/test/stattest"
 )
 

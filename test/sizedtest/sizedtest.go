@@ -9,23 +9,24 @@ import (
 	"testing"
 
 	"scrim/engine/estimator"
-	"scrim/engine/estimator/internal/sized"
 	"scrim/engine/estimator/noise"
 )
 
 // Vectors tests an estimator of vectors that has the parameters p, with a public number of persons
-// of at least the number given, on blocks of so many persons.
-func Vectors(t testing.TB, name string, e estimator.Estimator, p estimator.Params, least int, block func(persons int) *estimator.Block) {
+// of at least the number given, on blocks of so many persons; whole is sized.Vectors.
+func Vectors(t testing.TB, name string, e estimator.Estimator, p estimator.Params, least int,
+	whole func(p estimator.Params, dim int, sparse bool, in estimator.Input) estimator.Input, block func(persons int) *estimator.Block) {
 	t.Helper()
 	test(t, name, e, least, func(have int) estimator.Input { return estimator.Input{Vectors: block(have)} },
 		func(in estimator.Input) estimator.Input {
-			return sized.Vectors(p, in.Vectors.Dim, in.Vectors.Sparse, in)
+			return whole(p, in.Vectors.Dim, in.Vectors.Sparse, in)
 		})
 }
 
 // Columns is Vectors for an estimator of columns, given the values of so many persons of one row
-// each, in steps.
-func Columns(t testing.TB, name string, e estimator.Estimator, p estimator.Params, values func(persons int) []int64) {
+// each, in steps; whole is sized.Columns.
+func Columns(t testing.TB, name string, e estimator.Estimator, p estimator.Params,
+	whole func(p estimator.Params, kinds []estimator.Kind, in estimator.Input) estimator.Input, values func(persons int) []int64) {
 	t.Helper()
 	test(t, name, e, 20, func(have int) estimator.Input {
 		x := values(have)
@@ -39,7 +40,7 @@ func Columns(t testing.TB, name string, e estimator.Estimator, p estimator.Param
 			}
 		}
 		return in
-	}, func(in estimator.Input) estimator.Input { return sized.Columns(p, e.Columns(), in) })
+	}, func(in estimator.Input) estimator.Input { return whole(p, e.Columns(), in) })
 }
 
 func test(t testing.TB, name string, e estimator.Estimator, least int, input func(have int) estimator.Input, whole func(estimator.Input) estimator.Input) {
