@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -48,6 +49,18 @@ func TestStatisticsOfTwoColumns(t *testing.T) {
 	bars := floats(t, ann.query("SELECT CORR(x, y) r, DP_LOW(r, 0.99999999), DP_HIGH(r, 0.99999999), REGR_SLOPE(y, x) s, DP_LOW(s, 0.99999999), DP_HIGH(s, 0.99999999), DP_STDERR(s), DP_LOW(r), DP_HIGH(r) FROM d.t")[0]...)
 	if !(bars[1] <= want[0] && want[0] <= bars[2] && bars[2] <= 1 && bars[4] <= want[3] && want[3] <= bars[5] && bars[6] > 0 && bars[1] <= bars[7] && bars[8] <= bars[2]) {
 		t.Errorf("intervals: %v of %v", bars, want)
+	}
+	// Variances and standard deviations of one argument are one release, and fit each other.
+	spreads := "SELECT VAR_POP(x), STDDEV_POP(x), VAR_SAMP(x) v, STDDEV_SAMP(x) s, DP_LOW(v), DP_HIGH(v), DP_LOW(s), DP_HIGH(s), DP_STDERR(s) FROM d.t"
+	if plan := fmt.Sprint(ann.query("EXPLAIN " + spreads)); !strings.Contains(plan, "4 statistics from one release") || strings.Count(plan, "first and second moment") != 1 {
+		t.Errorf("variances have more than one release:\n%s", plan)
+	}
+	s := floats(t, ann.query(spreads)[0]...)
+	near("spreads", s[:1], []float64{xx}, 0.3*xx)
+	same := []float64{s[0], s[2], s[2] / s[0] * (1 - 1/n), s[4], s[5]}
+	near("spreads of one release", []float64{s[1] * s[1], s[3] * s[3], 1, s[6] * s[6], s[7] * s[7]}, same, 1e-6, 1e-6, 1e-3, 1e-6, 1e-6)
+	if !(s[4] <= n/(n-1)*xx && n/(n-1)*xx <= s[5] && s[8] > 0) {
+		t.Errorf("the interval of a variance is %v to %v, want %v in it", s[4], s[5], n/(n-1)*xx)
 	}
 	known := root.query("SELECT REGR_COUNT(y, x), REGR_AVGX(y, x), REGR_AVGY(y, x) FROM d.open")[0]
 	if known[0] != "6000" || math.Abs(floats(t, known[1])[0]-mx) > 0.001 || math.Abs(floats(t, known[2])[0]-my) > 0.001 {

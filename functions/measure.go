@@ -51,6 +51,8 @@ type Measure struct {
 	Intervals func(Call) bool
 	// Squares says that squares of rows are added up where they are weighed: the grid is coarser.
 	Squares bool
+	// Spread is how a variance is shown; nil of what is none.
+	Spread *variance.Options
 
 	// Statistics is what a function of two arguments asks of the one release of them.
 	Statistics []covariance.Statistic
@@ -164,19 +166,26 @@ var means = Measure{
 func spread(o variance.Options) Measure {
 	return Measure{
 		Estimator: func(c Call, p estimator.Params) (estimator.Estimator, error) {
-			if c.Options.Weight == ByRow {
-				return variance.NewRows(p, o)
-			}
-			return variance.New(p, o)
+			return Spreads(c, p, o)
 		},
 		Vectors: func(c Call, p estimator.Params) (estimator.Estimator, error) {
 			return vector.NewVariance(c.vectorParams(p), o.Stddev, o.Population)
 		},
 		Weighed:    true,
 		Squares:    true,
+		Spread:     &o,
 		NotPure:    "Use DP_QUANTILES(x, '[0.25, 0.75]') for the spread, or have a DBA give the table a budget with delta > 0.",
 		BarNumbers: func(dim int) int { return dim * 3 / 2 }, // moments
 	}
+}
+
+// Spreads picks the mechanism of variances and standard deviations of one argument, which share a
+// release.
+func Spreads(c Call, p estimator.Params, of ...variance.Options) (estimator.Estimator, error) {
+	if c.Options.Weight == ByRow {
+		return variance.NewRows(p, of...)
+	}
+	return variance.New(p, of...)
 }
 
 // ofTwo is the measure of a statistic of two arguments.

@@ -92,6 +92,21 @@ type Moments struct {
 	Noise2                []float64 // size of E₂/n̂
 	Count                 float64   // n̂
 	Root                  bool      // the standard deviation is shown
+	As                    []As      // how each of several values is shown; nil: by Count and Root
+}
+
+// As is how one of several values of the same moments is shown: see Moments.
+type As struct {
+	Count float64
+	Root  bool
+}
+
+// Shown is how value i is shown.
+func (m *Moments) Shown(i int) As {
+	if m.As == nil {
+		return As{m.Count, m.Root}
+	}
+	return m.As[i]
 }
 
 // Rank is one noisy rank on the way to a quantile: where Z is positive the exact quantile is at
@@ -139,6 +154,9 @@ func (e Estimate) Part(from, to int) Estimate {
 		q := *m
 		q.First, q.Second, q.Offset = cut(m.First), cut(m.Second), cut(m.Offset)
 		q.Noise, q.Noise2 = cut(m.Noise), cut(m.Noise2)
+		if len(q.As) == n {
+			q.As = q.As[from:to:to]
+		}
 		x.Moments = &q
 	}
 	out.Error = &x

@@ -11,7 +11,9 @@ import (
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/estimator"
+	"scrim/engine/estimator/variance"
 	"scrim/functions"
+	"scrim/internal/lists"
 	"scrim/internal/refuse"
 	"scrim/planner/grid"
 	"scrim/planner/lower"
@@ -45,22 +47,23 @@ func (s *Binder) twoArguments(r *rel.Relation, a *Aggregate, args []sql.Expressi
 	return nil
 }
 
-// SharesRelease reports whether two aggregates are statistics of the same two arguments, with no
-// options but the same weight, so that one release answers both.
+// SharesRelease reports whether two aggregates are variances or standard deviations of the same
+// argument, or statistics of the same two, with no options but the same weight, so that one release
+// answers both.
 func (s *Binder) SharesRelease(a, b *Aggregate) bool {
 	return a.sharing() && b.sharing() && a.Call.Options.Weight == b.Call.Options.Weight &&
-		tree.Same(s.ctx, a.Arg, b.Arg) && tree.Same(s.ctx, a.Other.Arg, b.Other.Arg)
+		tree.Same(s.ctx, a.Arg, b.Arg) && (a.Other == nil) == (b.Other == nil) && (a.Other == nil || tree.Same(s.ctx, a.Other.Arg, b.Other.Arg))
 }
 
 func (a *Aggregate) sharing() bool {
-	if a.Other == nil || a.Parts != nil || a.targeted {
+	if a.Other == nil && (a.Call.Function.Spread == nil || a.Vector != nil || a.Moment != NoMoment || a.Call.Owners != functions.OneOwner) || a.Parts != nil || a.targeted {
 		return false
 	}
 	return !slices.ContainsFunc(a.Call.Options.Given, func(o string) bool { return o != "weight" })
 }
 
-// Shared is the aggregate that stands for statistics of the same two arguments: one release of
-// their moments, with the loss of all of them.
+// Shared is the aggregate that stands for statistics of the same arguments: one release of their
+// moments, with the loss of all of them.
 func Shared(members []*Aggregate) *Aggregate {
 	a := *members[0]
 	a.Parts, a.Call.Statistics = members, nil
@@ -73,8 +76,22 @@ func Shared(members []*Aggregate) *Aggregate {
 	return &a
 }
 
-// SharedStatistics reports whether an aggregate stands for several statistics of two arguments.
-func (a *Aggregate) SharedStatistics() bool { return a.Parts != nil && a.Other != nil }
+// SharedStatistics reports whether an aggregate stands for several statistics of the same
+// arguments.
+func (a *Aggregate) SharedStatistics() bool {
+	return a.Parts != nil && a.Vector == nil && (a.Other != nil || a.Call.Function.Spread != nil)
+}
+
+// Mechanism is the estimator of an aggregate that is no vector, under the facts p.
+func (a *Aggregate) Mechanism(p estimator.Params) (estimator.Estimator, error) {
+	switch {
+	case a.Sums != nil:
+		return a.togetherBy(p)
+	case a.Parts != nil && a.Other == nil:
+		return functions.Spreads(a.Call, p, lists.Map(a.Parts, func(m *Aggregate) variance.Options { return *m.Call.Function.Spread })...)
+	}
+	return a.Call.Estimator(p)
+}
 
 // distinctArgument plans COUNT(DISTINCT x). Persons can be counted, rows by what names each once,
 // and values that many persons may have (package flow):

@@ -97,8 +97,8 @@ func (s *Binder) SumsFromMeans(list []*Aggregate) {
 	}
 }
 
-// TogetherBy builds the mechanism of an aggregate whose parts share sums, under the facts p.
-func (a *Aggregate) TogetherBy(p estimator.Params) (estimator.Estimator, error) {
+// togetherBy builds the mechanism of an aggregate whose parts share sums, under the facts p.
+func (a *Aggregate) togetherBy(p estimator.Params) (estimator.Estimator, error) {
 	sums := lists.Map(a.Sums, func(m *Aggregate) estimator.Params { return m.Facts() })
 	return mean.NewTogether(p, sums, a.answers)
 }

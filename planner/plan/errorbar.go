@@ -211,7 +211,7 @@ func (t ErrorBar) infoOf(a *Aggregate, e estimator.Estimate, i int) any {
 			high = byLaws
 		}
 		v := e.Values[i]
-		if m := e.Error.Moments; m != nil && m.Root {
+		if m := e.Error.Moments; m != nil && m.Shown(i).Root {
 			t.clipOfRoot(out, c, v)
 		} else {
 			t.clip(out, c, v)

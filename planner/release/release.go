@@ -110,12 +110,13 @@ func (d *Aggregation) Tables() []rel.Protected {
 	return out
 }
 
-// ShareStatistics replaces statistics of the same two arguments by one release, with the loss of
-// all of them:
+// ShareStatistics replaces statistics of the same arguments by one release, with the loss of all of
+// them:
 //
 //	SELECT REGR_SLOPE(y, x), REGR_INTERCEPT(y, x), REGR_R2(y, x) FROM people
+//	SELECT VAR_POP(x), STDDEV_SAMP(x) FROM people
 //
-// Their answers then fit each other, too: they are of one line.
+// Their answers then fit each other, too: they are of one line, or of one variance.
 func (s *Builder) ShareStatistics(d *Aggregation, outputs []plan.Output) {
 	for i := 0; i < len(d.Aggregates); i++ {
 		members := []*aggregate.Aggregate{d.Aggregates[i]}

@@ -170,13 +170,10 @@ func (d *Aggregation) EstimatorOf(a *aggregate.Aggregate, cost privacy.Cost) (es
 	p := a.Facts()
 	p.Rho, p.Epsilon = cost.Rho(), cost.Epsilon()
 	p.Relation, p.Sized = d.Estimated(a)
-	if a.Sums != nil {
-		return a.TogetherBy(p)
-	}
-	if a.Parts != nil && !a.SharedStatistics() {
+	if a.Parts != nil && a.Sums == nil && !a.SharedStatistics() {
 		return a.Vectorized(p)
 	}
-	return a.Call.Estimator(p)
+	return a.Mechanism(p)
 }
 
 // GroupsFacts are the public facts of an aggregate that answers all groups at once, nil of any

@@ -357,6 +357,7 @@ const (
 // together.
 func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	q := x.Moments
+	as := q.Shown(i)
 	first, second := estimator.Entry(q.First, i), estimator.Entry(q.Second, i)
 	s1, s2, g := estimator.Entry(q.Noise, i), estimator.Entry(q.Noise2, i), estimator.Entry(x.Under, i)
 	risk := plausibleShare * alpha
@@ -372,9 +373,9 @@ func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	v, w := second+estimator.Entry(q.Offset, i)-first*first, point(linearShare*alpha)*deviation
 	off := max(mHi-first, first-mLo)
 	lo, hi = max(0, v-w), max(0, v+w+off*off)
-	if q.Count > 0 {
-		n := point(risk) * g * q.Count
-		lo, hi = lo*sample(q.Count+n), hi*sample(q.Count-n)
+	if as.Count > 0 {
+		n := point(risk) * g * as.Count
+		lo, hi = lo*sample(as.Count+n), hi*sample(as.Count-n)
 	}
 	if len(x.Cut) > 0 {
 		cut := x.Cut[min(i, len(x.Cut)-1)]
@@ -382,13 +383,13 @@ func variance(x *estimator.Error, i int, alpha float64) (lo, hi float64) {
 	}
 	root, over := math.Sqrt(lo), math.Sqrt(hi)
 	if half := estimator.Entry(x.Step, i) / 2; half > 0 {
-		if q.Count > 0 {
+		if as.Count > 0 {
 			half *= math.Sqrt2 // n/(n−1) is at most 2
 		}
 		root, over = max(0, root-half), over+half
 		lo, hi = root*root, over*over
 	}
-	if q.Root {
+	if as.Root {
 		return root, over
 	}
 	return lo, hi

@@ -14,7 +14,7 @@ import (
 // rows is the variance over rows, from one clipped 3-vector a person.
 type rows struct {
 	p       estimator.Params
-	o       Options
+	o       shown
 	n       scalar.Persons
 	centred scalar.Centred
 	spread  clipping.Search // of squared distances of rows from the centre; not used with declared bounds
@@ -36,7 +36,8 @@ const (
 	unlike = 0.5
 )
 
-// NewRows returns the private variance over rows. Columns: Rows, Sum, SumSquaresHi, SumSquaresLo.
+// NewRows returns the private variance over rows, or several that are made of the same moments: one
+// value for each of the options. Columns: Rows, Sum, SumSquaresHi, SumSquaresLo.
 //
 // Person i with mᵢ rows has D₁ = Σ(x−c) and D₂ = Σ(x−c)² over these rows, c a centre and κ a radius
 // of one row, and gives the vector uᵢ = (w₀m, w₁D₁/κ, D₂/κ²), w₀ = w₁ = ½, shortened to norm C by
@@ -66,7 +67,7 @@ const (
 // for it and for what the clip of the vectors takes (cutOf). With p.MaxRows = 1 rows are persons
 // and the answer is that of New. TooFew when n̂ is under MinPersons, when no mean square or no norm
 // stands out from the noise, or when the noisy number of rows is under three times its noise.
-func NewRows(p estimator.Params, o Options) (estimator.Estimator, error) {
+func NewRows(p estimator.Params, o ...Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
 	}
@@ -166,14 +167,14 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	m := in.Columns[0]
 	count := e.n.Release(n, e.n.Of(in))
 	if count < float64(e.MinPersons()) {
-		return scalar.TooFew(1, e.MinPersons())
+		return scalar.TooFew(len(e.o), e.MinPersons())
 	}
 	c, kappa := e.centred.Search(n, in.Memory, m, in.Columns[1])
 	var far clipping.Squares
 	if !e.p.Bounded() {
 		var ok bool
 		if far, ok = e.farthest(n, in, c); !ok || far.TooWild() {
-			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+			return scalar.TooFew(len(e.o), scalar.Twice(max(count, float64(e.MinPersons()))))
 		}
 		kappa = far.Radius
 	}
@@ -187,7 +188,7 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 	}
 	lengths, ok := e.clip.Release(n, &h, in.Groups).Lengths()
 	if !ok {
-		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		return scalar.TooFew(len(e.o), scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	radius := math.Floor(lengths.RadiusOfRatio(e.sigma/(1<<scalar.BallBits), unlike))
 	ball := scalar.NewBall(radius / normSteps)
@@ -205,35 +206,33 @@ func (e rows) Release(n noise.Noiser, in estimator.Input) estimator.Estimate {
 		r[j] = s[j].Release(n, sigma2)
 	}
 	if r[0] < 3*e.sigma {
-		return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+		return scalar.TooFew(len(e.o), scalar.Twice(max(count, float64(e.MinPersons()))))
 	}
 	total := r[0] / rowsWeight // number of rows in lattice units
 	m1, m2 := r[1]/sumWeight/total, r[2]/total
 	d := e.sigma / total
 	deviation := d * math.Hypot(math.Hypot(1, 2*m1/sumWeight), (m2-2*m1*m1)/rowsWeight)
 	number := max(2, total/(1<<scalar.BallBits)*radius/normSteps)
-	factor := 1.0
-	if !e.o.Population {
-		factor = number / (number - 1)
-	}
-	if !e.p.Bounded() && e.o.missed(c, kappa, m2-m1*m1, deviation) {
-		return scalar.TooFew(1, scalar.Twice(count))
+	if !e.p.Bounded() && missed(c, kappa, m2-m1*m1, deviation) {
+		return scalar.TooFew(len(e.o), scalar.Twice(count))
 	}
 	size := e.centred.Value(float64(kappa))
-	beyond := factor / count / float64(kappa) / float64(kappa) // of squares beyond κ
-	added := clipping.Added(far.Cut*beyond*(1-math.Abs(m1)/2), deviation*factor)
-	a := e.o.estimate(size, m1, m2, factor, added, deviation)
-	a.Error = e.o.law(estimator.Moments{
+	told := estimator.Moments{
 		First: []float64{m1 * size}, Second: []float64{m2 * size * size},
 		Noise: []float64{d / sumWeight * size}, Noise2: []float64{d * size * size}, Count: number,
-	}, d/rowsWeight)
-	a.Error.Persons = count
-	a.Error.Cut = cutOf(lengths.Losses(radius), r, size*size*factor)
-	if far.Laws != nil {
-		a.Error.Cut[0].Added = added * size * size
-		a.Error.Cut[0].Up = clipping.Both(a.Error.Cut[0].Up, cutOfSquares(far.Laws, 0, beyond*size*size*(1+math.Abs(m1))).Up)
 	}
-	return a
+	losses := lengths.Losses(radius)
+	return e.o.each(told, d/rowsWeight, count, func(o Options) (estimator.Estimate, *estimator.Cut) {
+		factor := o.factor(number)
+		beyond := factor / count / float64(kappa) / float64(kappa) // of squares beyond κ
+		added := clipping.Added(far.Cut*beyond*(1-math.Abs(m1)/2), deviation*factor)
+		cut := cutOf(losses, r, size*size*factor)
+		if far.Laws != nil {
+			cut.Added = added * size * size
+			cut.Up = clipping.Both(cut.Up, cutOfSquares(far.Laws, 0, beyond*size*size*(1+math.Abs(m1))).Up)
+		}
+		return o.estimate(size, m1, m2, factor, added, deviation), &cut
+	})
 }
 
 // What a clip takes are far-off rows more often than ones at the centre: how far they may move a
@@ -247,7 +246,7 @@ const (
 // sums r of the vectors that are left: docs/proofs/covariance.md. A share L of their lengths is
 // taken, of persons whose rows are at the centre, far from it, or both. The length of them all is
 // at most r₀ + r₂, the trace of the sum of the matrices that the vectors are.
-func cutOf(losses []clipping.Loss, r [3]float64, size2 float64) []estimator.Cut {
+func cutOf(losses []clipping.Loss, r [3]float64, size2 float64) estimator.Cut {
 	total := r[0] / rowsWeight
 	m1, m2 := r[1]/sumWeight/total, r[2]/total
 	atCentre, sum := -(m2-2*m1*m1)/rowsWeight, 2*math.Abs(m1)/sumWeight
@@ -259,10 +258,10 @@ func cutOf(losses []clipping.Loss, r [3]float64, size2 float64) []estimator.Cut 
 		}
 		return parts
 	}
-	return []estimator.Cut{{
+	return estimator.Cut{
 		Up:   law(mostUp * max(1, (atCentre+sum+1)/2)),
 		Down: law(mostDown * max(-atCentre, -(atCentre-sum+1)/2, 0)),
-	}}
+	}
 }
 
 // acute keeps y₁² ≤ 2y₀y₂, which holds but for the cut to the lattice of very small vectors: two
@@ -277,7 +276,7 @@ func acute(y [3]int64) [3]int64 {
 
 // missed reports whether a centre is rather far beyond all values, by the variance about it in
 // squared radii.
-func (o Options) missed(centre, radius int64, v, deviation float64) bool {
+func missed(centre, radius int64, v, deviation float64) bool {
 	c, r := float64(centre), float64(radius)
 	return scalar.Missed(c*c, r*r, v*r*r, deviation*r*r)
 }

@@ -59,7 +59,7 @@ func TestMomentsCostWhatTheyShould(t *testing.T) {
 			if bounded {
 				p.Lower, p.Upper = &lo, &hi
 			}
-			e := newPersons(p, Options{})
+			e := newPersons(p, []Options{{}})
 			share := new(big.Rat).SetFloat64(e.sumRho)
 			worst := worstCost(e, relation == estimator.AddRemove)
 			if worst.Cmp(share) > 0 {

@@ -23,7 +23,7 @@ type Options struct {
 // persons is the variance of one number a person.
 type persons struct {
 	p       estimator.Params
-	o       Options
+	o       shown
 	n       scalar.Persons
 	centred scalar.Centred
 	clip    clipping.Search // of squared distances from the centre; not used with declared bounds
@@ -31,8 +31,8 @@ type persons struct {
 	moments
 }
 
-// New returns the private variance of one value a person, the mean of the person's rows. Columns:
-// Rows, Sum.
+// New returns the private variance of one value a person, the mean of the person's rows, or several
+// that are made of the same moments: one value for each of the options. Columns: Rows, Sum.
 //
 // With x̄ᵢ the person's mean, c a centre and C a radius, the person gives t = clip(x̄ᵢ − c, ±C)/C,
 // cut toward zero to a multiple of 2^-24, and the vector (wt, t² − h), h = 1/4. With S the noisy
@@ -68,7 +68,7 @@ type persons struct {
 //
 // TooFew when n̂ is under MinPersons, when no square stands out from the histogram's noise, or when
 // the laws expect that the answer would say next to nothing.
-func New(p estimator.Params, o Options) (estimator.Estimator, error) {
+func New(p estimator.Params, o ...Options) (estimator.Estimator, error) {
 	if err := scalar.Check(p, true); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func momentsOf(p estimator.Params) moments {
 // (1−h)²)/Δ².
 func (m moments) joining() float64 { return float64(16*m.weight*m.weight+576) / float64(m.delta2) }
 
-func newPersons(p estimator.Params, o Options) persons {
+func newPersons(p estimator.Params, o []Options) persons {
 	e := persons{p: p, o: o, moments: momentsOf(p)}
 	var parts []float64
 	e.n, parts = e.shares(p).Of(p, 1)
@@ -186,7 +186,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	rows, totals := in.Columns[0], in.Columns[1]
 	count := e.n.Release(n, e.n.Of(in))
 	if count < float64(e.MinPersons()) {
-		return scalar.TooFew(1, e.MinPersons())
+		return scalar.TooFew(len(e.o), e.MinPersons())
 	}
 	c, radius := e.centred.Search(n, in.Memory, rows, totals)
 	v1, v2 := e.sigma2()
@@ -201,7 +201,7 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 		var ok bool
 		squares, ok = e.clip.Release(n, &h, in.Groups).Squares(scalar.Root(v2) / (1 << (2 * unitBits)))
 		if !ok || squares.TooWild() {
-			return scalar.TooFew(1, scalar.Twice(max(count, float64(e.MinPersons()))))
+			return scalar.TooFew(len(e.o), scalar.Twice(max(count, float64(e.MinPersons()))))
 		}
 		radius = squares.Radius
 	}
@@ -218,26 +218,24 @@ func (e persons) Release(n noise.Noiser, in estimator.Input) estimator.Estimate 
 	d1 := scalar.Root(v1) / (1 << unitBits) / count
 	second := scalar.Root(v2) / (1 << (2 * unitBits)) / count
 	d2 := math.Hypot(second, (h2-2*m1*m1)*e.n.Sigma()/count)
-	factor := 1.0
-	if !e.o.Population {
-		factor = count / (count - 1) // MinPersons is at least 2
-	}
-	if !e.p.Bounded() && e.o.missed(c, radius, h2+0.25-m1*m1, math.Hypot(d2, 2*m1*d1)) {
-		return scalar.TooFew(1, scalar.Twice(count))
+	if !e.p.Bounded() && missed(c, radius, h2+0.25-m1*m1, math.Hypot(d2, 2*m1*d1)) {
+		return scalar.TooFew(len(e.o), scalar.Twice(count))
 	}
 	size := e.centred.Value(float64(radius))
-	beyond := factor / count / float64(radius) / float64(radius) // of squares beyond the radius
-	added := clipping.Added(squares.Cut*beyond*(1-math.Abs(m1)/2), d2*factor)
-	a := e.o.estimate(size, m1, h2+0.25, factor, added, math.Hypot(d2, 2*m1*d1))
-	a.Error = e.o.law(estimator.Moments{
+	told := estimator.Moments{
 		First: []float64{m1 * size}, Second: []float64{h2 * size * size}, Offset: []float64{0.25 * size * size},
 		Noise: []float64{d1 * size}, Noise2: []float64{second * size * size}, Count: count,
-	}, e.n.Under(count))
-	a.Error.Persons = count
-	if squares.Laws != nil {
-		a.Error.Cut = []estimator.Cut{cutOfSquares(squares.Laws, added*size*size, beyond*size*size*(1+math.Abs(m1)))}
 	}
-	return a
+	return e.o.each(told, e.n.Under(count), count, func(o Options) (a estimator.Estimate, cut *estimator.Cut) {
+		factor := o.factor(count)                                    // MinPersons is at least 2
+		beyond := factor / count / float64(radius) / float64(radius) // of squares beyond the radius
+		added := clipping.Added(squares.Cut*beyond*(1-math.Abs(m1)/2), d2*factor)
+		if squares.Laws != nil {
+			c := cutOfSquares(squares.Laws, added*size*size, beyond*size*size*(1+math.Abs(m1)))
+			cut = &c
+		}
+		return o.estimate(size, m1, h2+0.25, factor, added, math.Hypot(d2, 2*m1*d1)), cut
+	})
 }
 
 // cutOfSquares returns laws of what the clip takes from the variance, in its units, from those of
@@ -258,12 +256,39 @@ func gap(a, b int64) uint64 {
 	return uint64(a) - uint64(b)
 }
 
-// law is the law of the error of a variance.
-func (o Options) law(m estimator.Moments, under float64) *estimator.Error {
-	if m.Root = o.Stddev; o.Population {
-		m.Count = 0
+// shown are the values that are made of the same moments.
+type shown []Options
+
+// each makes an estimate of all values: of the moments m, with n̂ in Count, of noise under over n̂,
+// and of a released number of persons; one makes a value, and what a clip takes from it.
+func (s shown) each(m estimator.Moments, under, persons float64, one func(Options) (estimator.Estimate, *estimator.Cut)) estimator.Estimate {
+	var out estimator.Estimate
+	x := &estimator.Error{Form: estimator.Variance, Under: []float64{under}, Persons: persons, Moments: &m}
+	count := m.Count
+	for _, o := range s {
+		a, cut := one(o)
+		out.Values, out.StdErr = append(out.Values, a.Values...), append(out.StdErr, a.StdErr...)
+		if cut != nil {
+			x.Cut = append(x.Cut, *cut)
+		}
+		if m.Root, m.Count = o.Stddev, count; o.Population {
+			m.Count = 0
+		}
+		m.As = append(m.As, estimator.As{Count: m.Count, Root: m.Root})
 	}
-	return &estimator.Error{Form: estimator.Variance, Under: []float64{under}, Moments: &m}
+	if len(s) == 1 {
+		m.As = nil
+	}
+	out.Error = x
+	return out
+}
+
+// factor is what a mean square is multiplied by, of n values.
+func (o Options) factor(n float64) float64 {
+	if o.Population {
+		return 1
+	}
+	return n / (n - 1)
 }
 
 // unit returns clip(x, ±radius)/radius cut toward zero to 2^-24: an integer of at most 2^24 in
