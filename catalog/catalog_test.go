@@ -647,3 +647,37 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	reopened(t, c)
 }
+
+// busySchema has another table protected while the catalogue asks for the type of a column.
+type busySchema struct {
+	fakeSchema
+	meanwhile func()
+}
+
+func (*busySchema) Collation(table, _ string) string {
+	return map[string]string{"shop.customers": "utf8mb4_0900_ai_ci", "shop.regions": "utf8mb4_0900_ai_ci"}[table]
+}
+
+func (s *busySchema) ColumnType(table, _ string) string {
+	if f := s.meanwhile; f != nil {
+		s.meanwhile = nil
+		f()
+	}
+	return map[string]string{"shop.customers": "INTEGER"}[table]
+}
+
+// TestTypesAreAskedUnlocked: others may change the catalogue while a mutation asks the store for
+// types, and it heeds what they change.
+func TestTypesAreAskedUnlocked(t *testing.T) {
+	c, _ := open(t)
+	s := &busySchema{fakeSchema: shop}
+	if err := c.Protect(s, "shop.customers", "id", "person"); err != nil {
+		t.Fatal(err)
+	}
+	var inner error
+	s.meanwhile = func() { inner = c.Protect(s, "shop.regions", "name", "person") }
+	err := c.Protect(s, "shop.odd", "x", "person")
+	if r, ok := refuse.As(err); inner != nil || !ok || r.Code != refuse.Policy {
+		t.Errorf("got %v and %v, want a refusal of the collation alone", inner, err)
+	}
+}

@@ -47,7 +47,7 @@ func (c *Catalog) Link(schema Schema, child, childColumn, parent, parentColumn s
 		if err := s.acyclic(name, p); err != nil {
 			return false, err
 		}
-		return c.protect(schema, s, name, Unit{Link: &Link{Column: col, Parent: up, ParentColumn: key}}, p.Entity)
+		return c.protect(s, name, Unit{Link: &Link{Column: col, Parent: up, ParentColumn: key}}, p.Entity)
 	})
 }
 

@@ -38,17 +38,28 @@ func (c *Catalog) protectUnit(schema Schema, name, unit, entity string, p Period
 		return refuse.New(refuse.Policy, "The table %s has a column named row, so the unit 'row' could mean either.", name).
 			With("Rename the column, then protect the table.")
 	}
-	return c.change(func(s *Snapshot) (bool, error) {
-		return c.protect(schema, s, name, u, entity)
-	})
+	for {
+		// The store is asked while nothing is locked, and again where policies changed meanwhile.
+		asked := c.Snapshot()
+		if err := asked.sameTexts(schema, name, u, entity); err != nil {
+			return err
+		}
+		changed := false
+		err := c.change(func(s *Snapshot) (bool, error) {
+			if changed = s.revision != asked.revision; changed {
+				return false, nil
+			}
+			return c.protect(s, name, u, entity)
+		})
+		if !changed {
+			return err
+		}
+	}
 }
 
 // protect sets the unit and the entity of a table and binds its name to an account.
-func (c *Catalog) protect(schema Schema, s *Snapshot, name string, u Unit, entity string) (bool, error) {
+func (c *Catalog) protect(s *Snapshot, name string, u Unit, entity string) (bool, error) {
 	t := s.Table(name)
-	if err := s.sameTexts(schema, name, u, entity); err != nil {
-		return false, err
-	}
 	if t.State == Protected && t.Entity != entity && !t.Unit.equal(u) {
 		return s.protectAlso(t, Owner{entity, u})
 	}
