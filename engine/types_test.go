@@ -226,4 +226,68 @@ func TestSelectedTables(t *testing.T) {
 	if e := root.refused(1644, "45017", "CREATE TABLE e AS SELECT SUM(CAST(x AS DECIMAL(17,2))) AS b FROM a"); !strings.Contains(e.Message, "column b ") {
 		t.Error(e.Message)
 	}
+	root.exec("CREATE TABLE n (x INT NOT NULL, y DOUBLE NOT NULL, z VARCHAR(5) NOT NULL)", "CALL dp_public('s.n')",
+		"CREATE TABLE f AS SELECT SUM(x) AS s, MAX(x) AS m, MIN(z) AS z, SUM(y) AS y, SUM(x) + 1 AS p, IFNULL(SUM(x), 0) AS i, COUNT(*) AS c FROM n",
+		"CREATE TABLE g AS SELECT n.x, o.x + 1 AS o, d.m, IFNULL(d.m, 0) AS i FROM n o LEFT JOIN n ON n.x = o.x CROSS JOIN (SELECT MAX(x) AS m FROM n) d",
+		"CREATE TABLE h AS SELECT n.x, a.x AS a FROM a LEFT JOIN (SELECT x FROM n) n ON n.x = a.x",
+		"CREATE TABLE IF NOT EXISTS f AS SELECT 7 AS s")
+	for q, want := range map[string]string{
+		"SELECT * FROM f": "[[NULL NULL NULL NULL NULL 0 0]]",
+		"SELECT * FROM h": "[[NULL 1] [NULL 2]]",
+		"SELECT table_name, GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns WHERE table_name IN ('f', 'g', 'h') AND is_nullable = 'NO' GROUP BY 1": "[[f i,c] [g o,i]]",
+	} {
+		if got := fmt.Sprint(root.query(q)); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+	// one whose rows fail, the first or a late one, is not there afterwards
+	root.exec("CREATE TABLE many (x INT)", "INSERT INTO many WITH RECURSIVE r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 900) SELECT i FROM r",
+		"INSERT INTO many SELECT x + 900 * y FROM many JOIN (SELECT x AS y FROM many WHERE x < 21) ys", "CALL dp_public('s.many')", "SET autocommit = 0")
+	for _, q := range []string{"CREATE TABLE gone AS SELECT 1 / (x - 1) AS q FROM a", "CREATE TABLE gone (q INT UNIQUE) AS SELECT x DIV 19000 AS q FROM many", "CREATE TABLE gone (s INT NOT NULL) AS SELECT MAX(x) AS s FROM n"} {
+		if _, err := root.try(q); err == nil {
+			t.Errorf("%s: want an error", q)
+		}
+		root.exec("CREATE TABLE gone (x INT)", "DROP TABLE gone")
+	}
+	root.refused(1050, "42S01", "CREATE TABLE a AS SELECT 1 / 0 AS q")
+	if got := fmt.Sprint(root.query("SELECT COUNT(*) FROM a")); got != "[[2]]" {
+		t.Errorf("a table that was there before: got %s", got)
+	}
+}
+
+// TestLongDecimalsCompare: DECIMALs that have no room in 38 digits together are compared by all of
+// their digits.
+func TestLongDecimalsCompare(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE a (id INT, x DECIMAL(38,0), y DECIMAL(38,20), z DECIMAL(30,30))",
+		"INSERT INTO a VALUES (1, 900719925474099300, 900719925474099299.99999999999999999999, 0.1), (2, -1, -1.00000000000000000001, -0.000000000000000000000000000001), "+
+			"(3, 7, 7, 0), (4, NULL, 0.5, 0.5), (5, -12345678901234567890123456789012345678, -0.5, -0.5)", "CALL dp_public('s.a')")
+	for q, want := range map[string]string{
+		"SELECT id, x > y, x = y, x <=> y, x IN (y, 2), x BETWEEN y AND y + 1, NOT x <= y FROM a ORDER BY id": "[[1 1 0 0 0 1 1] [2 1 0 0 0 1 1] [3 0 1 1 1 1 0] [4 NULL NULL 0 NULL NULL NULL] [5 0 0 0 0 0 0]]",
+		"SELECT id, y > z, z >= y, x < z FROM a ORDER BY id":                                                  "[[1 1 0 0] [2 0 1 1] [3 1 0 0] [4 0 1 NULL] [5 0 1 1]]",
+		"SELECT l.id, r.id FROM a l JOIN a r ON l.x = r.y":                                                    "[[3 3]]",
+		"SELECT id FROM a WHERE x IN (SELECT y FROM a)":                                                       "[[3]]",
+		"SELECT id FROM a GROUP BY id HAVING SUM(x) > SUM(y) ORDER BY id":                                     "[[1] [2]]",
+		"SELECT COUNT(*) FROM a WHERE x > 900719925474099299.99999999999999999999":                            "[[1]]",
+	} {
+		if got := fmt.Sprint(root.query(q)); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
+}
+
+// TestAveragesAreExact: of numbers beyond the digits of a DOUBLE, too, and beside their sums.
+func TestAveragesAreExact(t *testing.T) {
+	root := start(t, "").root()
+	root.exec("CREATE DATABASE s", "USE s", "CREATE TABLE a (g INT, x BIGINT, d DECIMAL(18,2) NOT NULL, e DECIMAL(5,2))",
+		"INSERT INTO a VALUES (1, 9007199254740993, 9007199254740993.01, NULL), (1, 9007199254740993, -9007199254740992.02, 0.01), (2, NULL, 5, 0.02), (1, NULL, 0, 0.00)", "CALL dp_public('s.a')")
+	for q, want := range map[string]string{
+		"SELECT g, AVG(x), SUM(x), AVG(d), SUM(d), COUNT(*), AVG(e), COUNT(e) FROM a GROUP BY g ORDER BY AVG(x) DESC": "[[1 9007199254740993.0000 18014398509481986 0.330000 0.99 3 0.005000 2] [2 NULL NULL 5.000000 5.00 1 0.020000 1]]",
+		"SELECT AVG(x), AVG(d) FROM a WHERE d > 1": "[[9007199254740993.0000 4503599627370499.005000]]",
+		"SELECT AVG(x), AVG(e) FROM a WHERE g = 3": "[[NULL NULL]]",
+	} {
+		if got := fmt.Sprint(root.query(q)); got != want {
+			t.Errorf("%s: got %s, want %s", q, got, want)
+		}
+	}
 }

@@ -1,8 +1,12 @@
 package standard
 
 import (
+	"slices"
+
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	gms "github.com/dolthub/go-mysql-server/sql/expression/function"
+	"github.com/dolthub/go-mysql-server/sql/expression/function/aggregation"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/transform"
 	"github.com/dolthub/go-mysql-server/sql/types"
@@ -27,6 +31,7 @@ type collator struct {
 	walker
 	types   map[sql.ColumnId]sql.Type       // of columns of texts, whose collation the binder may have lost
 	origins map[sql.ColumnId]sql.Expression // what columns of derived tables are
+	nulls   sql.ColSet                      // columns that may be NULL, though the binder has them NOT NULL
 }
 
 func (c *collator) derived(a *plan.SubqueryAlias, ids []sql.ColumnId) {
@@ -39,10 +44,43 @@ func (c *collator) derived(a *plan.SubqueryAlias, ids []sql.ColumnId) {
 		if p != nil && i < len(p.Projections) {
 			c.origins[id] = c.origin(p.Projections[i])
 		}
+		if i < len(schema) && c.columnNull(a.Child, i) {
+			c.nulls.Add(id)
+		}
 	}
 }
 
+// columnNull reports whether a column of a query may be NULL.
+func (c *collator) columnNull(n sql.Node, i int) bool {
+	switch n := n.(type) {
+	case *plan.Project:
+		return c.mayBeNull(n.Projections[i])
+	case *plan.Sort, *plan.Limit, *plan.Offset, *plan.Distinct, *plan.Having, *plan.Filter, *plan.SetOp:
+		return slices.ContainsFunc(n.Children(), func(n sql.Node) bool { return c.columnNull(n, i) })
+	}
+	return n.Schema(c.ctx)[i].Nullable
+}
+
+// mayBeNull reports whether MySQL takes an expression for one that may be NULL, as it does all
+// aggregates but those that count or combine bits.
+func (c *collator) mayBeNull(e sql.Expression) bool {
+	switch e := e.(type) {
+	case *expression.GetField:
+		return e.IsNullable(c.ctx) || c.nulls.Contains(e.Id())
+	case *aggregation.Count, *aggregation.CountDistinct, *aggregation.BitAnd, *aggregation.BitOr, *aggregation.BitXor:
+		return false
+	case sql.Aggregation, *plan.Subquery, *gms.NullIf:
+		return true
+	case *gms.IfNull, *gms.Coalesce:
+		return !slices.ContainsFunc(e.Children(), func(e sql.Expression) bool { return !c.mayBeNull(e) })
+	}
+	return e.IsNullable(c.ctx) || slices.ContainsFunc(e.Children(), c.mayBeNull)
+}
+
 func (c *collator) defined(id sql.ColumnId, e sql.Expression) {
+	if c.mayBeNull(e) {
+		c.nulls.Add(id)
+	}
 	if by, err := Collation(c.ctx, "", e); err == nil {
 		c.note(id, e.Type(c.ctx), by)
 	}
@@ -50,8 +88,20 @@ func (c *collator) defined(id sql.ColumnId, e sql.Expression) {
 
 func (c *collator) over(n sql.Node) (sql.Node, transform.TreeIdentity, error) {
 	n, same, err := c.children(n)
-	if insert, ok := n.(*plan.InsertInto); ok && err == nil {
-		err = c.insertBytes(insert)
+	switch n := n.(type) {
+	case *plan.InsertInto:
+		if err == nil {
+			err = c.insertBytes(n)
+		}
+	case *plan.JoinNode:
+		for i, outer := range []bool{n.Op.IsRightOuter() || n.Op.IsFullOuter(), n.Op.IsLeftOuter() || n.Op.IsFullOuter()} {
+			transform.Inspect(n.Children()[i], func(n sql.Node) bool {
+				if t, ok := n.(plan.TableIdNode); ok && outer {
+					c.nulls.UnionWith(t.Columns())
+				}
+				return outer
+			})
+		}
 	}
 	return n, same, err
 }
@@ -69,12 +119,15 @@ func (c *collator) listed(n sql.Node, list []sql.Expression, same transform.Tree
 }
 
 // selected gives the columns of a CREATE TABLE AS SELECT the collations of what is selected, and
-// the types of its DECIMALs.
+// the types of its DECIMALs, and lets those be NULL that may.
 func (c *collator) selected(n *plan.CreateTable) (sql.Node, transform.TreeIdentity, error) {
 	q, _, err := c.node(n.Select())
 	schema, columns, changed := n.PkSchema().Schema.Copy(), Collations(c.ctx, q), false
 	as, _, failed := Types(c.ctx, q, false)
 	for i, column := range schema {
+		if len(q.Schema(c.ctx)) == len(schema) && !column.Nullable && c.columnNull(q, i) {
+			column.Nullable, changed = true, true
+		}
 		if failed == nil && len(columns) == len(schema) && types.IsDecimal(column.Type) {
 			column.Type, changed = as.Schema(c.ctx)[i].Type, true
 		}

@@ -2,12 +2,16 @@ package tables
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/mysql_db"
 	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/rowexec"
 	"github.com/dolthub/go-mysql-server/sql/transform"
+
+	"scrim/engine/store"
 )
 
 // Builder runs definitions of stored tables. It is made the PriorityBuilder of the SQL engine's own
@@ -37,6 +41,13 @@ func (b *Builder) Build(ctx *sql.Context, n sql.Node, row sql.Row) (sql.RowIter,
 		}
 		return rows, err
 	}
+	if copier, ok := n.(*plan.TableCopier); ok && b.Whole != nil {
+		if create, ok := copier.Destination.(*plan.CreateTable); ok {
+			if db, ok := stored(create.Db); ok {
+				return b.selected(ctx, copier, create, db)
+			}
+		}
+	}
 	done, err := b.define(ctx, n)
 	if err != nil {
 		return nil, err
@@ -63,7 +74,8 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 	switch n := n.(type) {
 	case *plan.CreateTable:
 		if db, ok := stored(n.Db); ok {
-			return true, db.createTable(ctx, n)
+			_, err := db.createTable(ctx, n)
+			return true, err
 		}
 	case *plan.InsertInto:
 		if t, ok := destination(n); ok {
@@ -74,8 +86,6 @@ func (b *Builder) define(ctx *sql.Context, n sql.Node) (done bool, err error) {
 			}
 			return false, err
 		}
-	case *plan.TableCopier:
-		return false, b.checkSources(ctx, n.Source)
 	case *plan.DropTable:
 		return false, b.checkDrops(ctx, n.Tables)
 	case *plan.RenameTable:
@@ -171,6 +181,67 @@ func stored(db sql.Database) (*Database, bool) {
 	}
 	d, ok := db.(*Database)
 	return d, ok
+}
+
+// selected runs CREATE TABLE … SELECT. As in MySQL, a table whose rows fail is not there
+// afterwards, and IF NOT EXISTS adds nothing to one that is there before.
+func (b *Builder) selected(ctx *sql.Context, n *plan.TableCopier, create *plan.CreateTable, db *Database) (sql.RowIter, error) {
+	if err := b.checkSources(ctx, n.Source); err != nil {
+		return nil, err
+	}
+	if made, err := db.createTable(ctx, create); err != nil || !made {
+		return okResult(0, nil), err
+	}
+	m := &made{drop: func(ctx *sql.Context) error {
+		return db.p.definition(ctx.WithContext(context.WithoutCancel(ctx.Context)), []store.TableRef{db.ref(create.Name())}, "DROP TABLE "+quote(db.ref(create.Name())), nil)
+	}}
+	t, _, err := n.Database().GetTableInsensitive(ctx, create.Name())
+	if err == nil {
+		insert := plan.NewInsertInto(n.Database(), plan.NewResolvedTable(t, n.Database(), nil), n.Source, false, nil, nil, false)
+		m.RowIter, err = b.Whole.Build(ctx, insert, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.drop(ctx))
+	}
+	return m, nil
+}
+
+// made inserts the rows of a table that CREATE TABLE … SELECT has made, and drops it unless they
+// come to their end.
+type made struct {
+	sql.RowIter
+	drop func(*sql.Context) error
+	all  bool
+}
+
+var _ sql.MutableRowIter = (*made)(nil) // by which go-mysql-server counts the rows
+
+// GetChildIter implements sql.MutableRowIter.
+func (m *made) GetChildIter() sql.RowIter { return m.RowIter }
+
+// WithChildIter implements sql.MutableRowIter.
+func (m *made) WithChildIter(rows sql.RowIter) sql.RowIter {
+	m.RowIter = rows
+	return m
+}
+
+// Next implements sql.RowIter.
+func (m *made) Next(ctx *sql.Context) (sql.Row, error) {
+	row, err := m.RowIter.Next(ctx)
+	m.all = m.all || err == io.EOF
+	return row, err
+}
+
+// Close implements sql.RowIter.
+func (m *made) Close(ctx *sql.Context) error {
+	err := m.RowIter.Close(ctx)
+	if m.all && err == nil {
+		return nil
+	}
+	if failed := m.drop(ctx); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // checkSources asks, before CREATE TABLE ... SELECT makes the table, for leave to read what it

@@ -22,30 +22,30 @@ import (
 	"scrim/planner/parse"
 )
 
-// createTable runs CREATE TABLE.
-func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) error {
+// createTable runs CREATE TABLE; made is false where the table is there under IF NOT EXISTS.
+func (d *Database) createTable(ctx *sql.Context, n *plan.CreateTable) (made bool, err error) {
 	ref := d.ref(n.Name())
 	if err := d.p.access.CheckDDL(ctx, ref); err != nil {
-		return err
+		return false, err
 	}
 	if n.IfNotExists() {
 		if taken, err := d.taken(ctx, n.Name()); err != nil || taken {
 			ctx.Warn(1050, "Table '%s' already exists", n.Name())
-			return err
+			return false, err
 		}
 	}
 	if err := d.free(ctx, n.Name()); err != nil {
-		return err
+		return false, err
 	}
 	def, err := d.newDefinition(ctx, n)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := d.p.atomically(ctx, func(s store.Session) error { return def.create(ctx, s) }); err != nil {
-		return err
+		return false, err
 	}
 	d.p.ids.forget(ref)
-	return nil
+	return true, nil
 }
 
 // newDefinition turns a bound CREATE TABLE into a definition, or refuses what has no counterpart.
