@@ -260,7 +260,8 @@ func (l *lowerer) alike(x, y Expr) (Expr, Expr) {
 	return l.toDatetime(x), y
 }
 
-// sameNumbers brings two values to one numeric type: exact where 38 digits suffice, else Double.
+// sameNumbers brings two values to one numeric type, exact numbers that have no room in 38 digits
+// together to rows of two.
 func (l *lowerer) sameNumbers(x, y Expr) (Expr, Expr) {
 	x, y = l.toNumber(x), l.toNumber(y)
 	a, b := x.Type.Kind, y.Type.Kind
@@ -277,9 +278,26 @@ func (l *lowerer) sameNumbers(x, y Expr) (Expr, Expr) {
 	s := max(s1, s2)
 	p := max(p1-s1, p2-s2) + s
 	if p > maxPrecision {
-		return l.toDouble(x), l.toDouble(y)
+		return l.inTwo(x, s), l.inTwo(y, s)
 	}
 	return l.toDecimal(x, p, s), l.toDecimal(y, p, s)
+}
+
+// inTwo is an exact number as a row of its whole part and its fraction, which has the scale and the
+// number's sign: such rows compare as the numbers do.
+func (l *lowerer) inTwo(x Expr, scale int) Expr {
+	_, s := precision(x)
+	x.SQL = l.let(x.SQL, func(r string) string {
+		whole, rest := "trunc("+r+")", fmt.Sprintf("%s %% CAST('1' AS DECIMAL(%d,%d))", r, maxPrecision, s)
+		switch s {
+		case 0:
+			whole, rest = r, "0"
+		case maxPrecision:
+			whole, rest = "0", r
+		}
+		return fmt.Sprintf("(CASE WHEN %s IS NOT NULL THEN row(CAST(%s AS DECIMAL(%[3]d,0)), CAST(%[4]s AS DECIMAL(%[3]d,%[5]d))) END)", r, whole, maxPrecision, rest, scale)
+	})
+	return x
 }
 
 // precision gives the digits and the scale of an exact number.

@@ -49,6 +49,9 @@ func (l *lowerer) divide(x, y Expr) Expr {
 	return e
 }
 
+// Quotient is x / y as MySQL computes it of exact numbers.
+func Quotient(x, y Expr) Expr { return new(lowerer).divide(x, y) }
+
 // more makes a number before it was rounded to the scale of its type. It says something of an
 // expression only while text is that expression's.
 type more struct {

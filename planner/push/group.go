@@ -13,6 +13,7 @@ import (
 
 	"scrim/functions/standard"
 	"scrim/internal/collation"
+	"scrim/internal/lists"
 	"scrim/internal/sqltext"
 	"scrim/planner/lower"
 	"scrim/planner/rel"
@@ -34,36 +35,50 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 		}
 		by = append(by, x.SQL)
 	}
-	for _, e := range g.SelectDeps {
+	columns, parts := make([]rel.Column, len(g.SelectDeps)), make([][]int, len(g.SelectDeps))
+	for i, e := range g.SelectDeps {
 		c := rel.Column{Type: e.Type(s.ctx), Name: e.String()}
 		if id, ok := e.(sql.IdExpression); ok {
 			c.ID = id.Id()
 		}
+		var of []string
+		key := false
 		switch e := e.(type) {
 		case *expression.GetField:
 			x, ok := b.rel.Resolve(e)
 			if !ok {
 				return nil, rel.ErrStay
 			}
-			if !slices.Contains(by, x.SQL) {
-				beside, x.Nullable = append(beside, len(exprs)), true
-			}
+			key = slices.Contains(by, x.SQL)
+			x.Nullable = x.Nullable || !key
 			c.Expr = x
 		case sql.Aggregation:
-			x, err := s.plainAggregate(b.rel, e)
-			if err != nil {
+			var err error
+			if c.Expr, of, err = s.plainAggregate(b.rel, e); err != nil {
 				return nil, err
 			}
-			c.Expr = x
 			if spread[plainName(nameOf(e))] != "" {
 				// the binder takes the type of the argument
 				s.types.Note(c.ID, c.Type, types.Float64)
 			}
+			key = true
 		default:
 			return nil, rel.ErrStay
 		}
-		exprs = append(exprs, c.Expr.SQL)
-		r.Columns = append(r.Columns, c)
+		if of == nil {
+			of, c.Expr.SQL = []string{c.Expr.SQL}, "%[1]s"
+		}
+		for _, text := range of {
+			at := slices.Index(exprs, text)
+			if at < 0 {
+				at, exprs, r.Columns = len(exprs), append(exprs, text), append(r.Columns, rel.Column{})
+				if !key {
+					beside = append(beside, at)
+				}
+			}
+			parts[i] = append(parts[i], at)
+		}
+		columns[i] = c
 	}
 	if len(exprs) == 0 {
 		return nil, rel.ErrStay
@@ -74,7 +89,13 @@ func (s *pusher) blockGroup(b *block, g *plan.GroupBy) (*block, error) {
 	if len(by) > 0 {
 		suffix = " GROUP BY " + sqltext.List(by)
 	}
-	return &block{rel: s.Derived(&r, suffix, exprs), worth: true}, nil
+	out := s.Derived(&r, suffix, exprs)
+	for i, c := range columns {
+		names := lists.Map(parts[i], func(at int) any { return out.Columns[at].Expr.SQL })
+		columns[i].Expr = lower.Expr{SQL: fmt.Sprintf(c.Expr.SQL, names...), Type: c.Expr.Type, Nullable: c.Expr.Nullable}
+	}
+	out.Columns = columns
+	return &block{rel: out, worth: true}, nil
 }
 
 // spread names the store's functions of the spread of values.
@@ -88,28 +109,30 @@ func nameOf(a sql.Aggregation) string {
 	return ""
 }
 
-// plainAggregate translates one exact aggregate over public rows.
-func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr, error) {
+// plainAggregate translates one exact aggregate over public rows. Where it returns parts, which are
+// aggregates of the store that others may have, too, the expression is a format of these: the store
+// computes a part once, and reads its text once.
+func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (x lower.Expr, parts []string, err error) {
 	if w, ok := a.(sql.WindowAdaptableExpression); ok && w.Window() != nil {
-		return lower.Expr{}, rel.ErrStay
+		return x, nil, rel.ErrStay
 	}
 	if slices.Contains(ofTwo, nameOf(a)) && len(a.Children()) == 2 {
-		return s.twoArguments(r, a)
+		x, err = s.twoArguments(r, a)
+		return x, nil, err
 	}
 	a = standard.Plain(a)
 	if len(a.Children()) != 1 {
-		return lower.Expr{}, rel.ErrStay
+		return x, nil, rel.ErrStay
 	}
 	if _, ok := a.Children()[0].(*expression.DistinctExpression); ok {
-		return lower.Expr{}, rel.ErrStay
+		return x, nil, rel.ErrStay
 	}
 	integer := lower.Type{Kind: lower.Int}
 	if tree.CountsRows(a) {
-		return lower.Expr{SQL: "count(*)", Type: integer}, nil
+		return lower.Expr{SQL: "count(*)", Type: integer}, nil, nil
 	}
-	x, err := s.Lower(tree.Untuple(a.Children()[0]), r.Resolve)
-	if err != nil {
-		return x, err
+	if x, err = s.Lower(tree.Untuple(a.Children()[0]), r.Resolve); err != nil {
+		return x, nil, err
 	}
 	x.Type.Members = "" // MIN and MAX are texts
 	number := false
@@ -123,66 +146,75 @@ func (s *pusher) plainAggregate(r *rel.Relation, a sql.Aggregation) (lower.Expr,
 	case lower.Int, lower.Double, lower.Decimal:
 		number = true
 	case lower.JSON, lower.Array, lower.Time, lower.Null:
-		return x, rel.ErrStay
+		return x, nil, rel.ErrStay
 	}
 	switch a.(type) {
 	case *aggregation.Count:
-		return lower.Expr{SQL: "count(" + x.SQL + ")", Type: integer}, nil
+		return lower.Expr{SQL: "count(" + x.SQL + ")", Type: integer}, nil, nil
 	case *aggregation.CountDistinct:
-		return lower.Expr{SQL: "count(DISTINCT " + x.SQL + ")", Type: integer}, nil
+		return lower.Expr{SQL: "count(DISTINCT " + x.SQL + ")", Type: integer}, nil, nil
 	case *aggregation.Min, *aggregation.Max:
 		f, by := "min", collation.Bytes
 		if _, most := a.(*aggregation.Max); most {
 			f = "max"
 		}
 		if by, err = standard.Collation(s.ctx, f, tree.Untuple(a.Children()[0])); err != nil {
-			return x, err
+			return x, nil, err
 		}
 		if order := lower.By(x, by, collation.ForSort); order.SQL != x.SQL {
-			return lower.Expr{SQL: "arg_" + f + "(" + x.SQL + ", " + order.SQL + ")", Type: x.Type, Nullable: true}, nil
+			return lower.Expr{SQL: "arg_" + f + "(" + x.SQL + ", " + order.SQL + ")", Type: x.Type, Nullable: true}, nil, nil
 		}
-		return lower.Expr{SQL: f + "(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil
+		return lower.Expr{SQL: f + "(" + x.SQL + ")", Type: x.Type, Nullable: true}, nil, nil
 	case *aggregation.Sum:
 		if !number {
 			break
 		}
-		t := lower.Type{Kind: lower.Double}
-		text := "CAST(sum(" + x.SQL + ") AS DOUBLE)"
+		text, t := sumOf(x)
 		switch w, ok := x.Word(); {
 		case x.Unrounded().SQL != x.SQL: // what is rounded is the sum
-			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
 			text = fmt.Sprintf("CAST(sum(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale)
-		case x.Type.Kind == lower.Int:
-			t = lower.Type{Kind: lower.Decimal, Precision: 38}
-			text = "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))"
-		case x.Type.Kind == lower.Decimal && !ok:
-			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
-			text = "sum(" + x.SQL + ")"
+		case x.Type.Kind == lower.Double:
+			text, t = finite("CAST(sum("+x.SQL+") AS DOUBLE)"), lower.Type{Kind: lower.Double}
 		case ok:
 			// What is no machine word is added beside the words, which the store computes faster.
-			t = lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
-			text = fmt.Sprintf("coalesce(sum(%[1]s) + sum(%[2]s), sum(%[1]s), sum(%[2]s))", w, x.BesideWord())
+			text, parts = "coalesce(%[1]s + %[2]s, %[1]s, %[2]s)", []string{"sum(" + w + ")", "sum(" + x.BesideWord() + ")"}
 		}
-		if t.Kind == lower.Double {
-			text = finite(text)
-		}
-		return lower.Expr{SQL: text, Type: t, Nullable: true}, nil
+		return lower.Expr{SQL: text, Type: t, Nullable: true}, parts, nil
 	default:
 		if f := spread[plainName(nameOf(a))]; f != "" && number {
 			// Of one value the store knows no sample variance either. Squares beyond DOUBLE are an
 			// error of its own there, or an infinity.
 			text := f + "(CAST(" + x.Unrounded().SQL + " AS DOUBLE))"
-			return lower.Expr{SQL: finite(text), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+			return lower.Expr{SQL: finite(text), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil, nil
 		}
 	case *aggregation.Avg:
 		if t := averageType(x.Type); t.Kind == lower.Decimal {
-			return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale), Type: t, Nullable: true}, nil
+			if x.Unrounded().SQL != x.SQL {
+				return lower.Expr{SQL: fmt.Sprintf("CAST(avg(%s) AS DECIMAL(38,%d))", x.Unrounded().SQL, t.Scale), Type: t, Nullable: true}, nil, nil
+			}
+			rows := "count(" + x.SQL + ")"
+			if !x.Nullable {
+				rows = "count(*)"
+			}
+			sum, of := sumOf(x)
+			// a group has fewer than 10^15 rows
+			q := lower.Quotient(lower.Expr{SQL: "%[1]s", Type: of}, lower.Expr{SQL: "%[2]s", Type: lower.Type{Kind: lower.Decimal, Precision: 15}})
+			return lower.Expr{SQL: q.SQL, Type: t, Nullable: true}, []string{sum, rows}, nil
 		}
 		if number && x.Type.Kind != lower.Decimal { // of which the store computes in floating point
-			return lower.Expr{SQL: finite("avg(" + x.SQL + ")"), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil
+			return lower.Expr{SQL: finite("avg(" + x.SQL + ")"), Type: lower.Type{Kind: lower.Double}, Nullable: true}, nil, nil
 		}
 	}
-	return x, rel.ErrStay
+	return x, nil, rel.ErrStay
+}
+
+// sumOf is the sum of a whole number or a DECIMAL, and its type.
+func sumOf(x lower.Expr) (string, lower.Type) {
+	t := lower.Type{Kind: lower.Decimal, Precision: 38, Scale: x.Type.Scale}
+	if x.Type.Kind == lower.Int {
+		return "CAST(sum(" + x.SQL + ") AS DECIMAL(38,0))", t
+	}
+	return "sum(" + x.SQL + ")", t
 }
 
 // finite raises an error where a DOUBLE is none.
