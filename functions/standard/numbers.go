@@ -32,14 +32,9 @@ func Guard(ctx *sql.Context, n sql.Node) (sql.Node, transform.TreeIdentity, erro
 		if !ok {
 			return n, transform.SameTree, nil
 		}
-		list, all := slices.Clone(x.Expressions()), transform.SameTree
-		for i, e := range list {
-			var same transform.TreeIdentity
-			var err error
-			if list[i], same, err = guardedWhole(ctx, e); err != nil {
-				return n, same, err
-			}
-			all = all && same
+		list, all, err := guardedEach(ctx, x.Expressions())
+		if err != nil {
+			return n, all, err
 		}
 		switch n.(type) {
 		case *plan.Filter, *plan.Having, *plan.JoinNode:
@@ -65,14 +60,9 @@ func Guarded(ctx *sql.Context, e sql.Expression) (sql.Expression, error) {
 
 // guardedWhole is an expression and all below it, which keep the ids of their columns.
 func guardedWhole(ctx *sql.Context, e sql.Expression) (sql.Expression, transform.TreeIdentity, error) {
-	list, all := slices.Clone(e.Children()), transform.SameTree
-	for i, c := range list {
-		var same transform.TreeIdentity
-		var err error
-		if list[i], same, err = guardedWhole(ctx, c); err != nil {
-			return e, same, err
-		}
-		all = all && same
+	list, all, err := guardedEach(ctx, e.Children())
+	if err != nil {
+		return e, all, err
 	}
 	if !all {
 		if _, ok := e.(sql.Aggregation); ok { // nodes above know an aggregate by its text
@@ -82,7 +72,6 @@ func guardedWhole(ctx *sql.Context, e sql.Expression) (sql.Expression, transform
 				}
 			}
 		}
-		var err error
 		if e, err = withOperands(ctx, e, list); err != nil {
 			return e, all, err
 		}
@@ -91,23 +80,31 @@ func guardedWhole(ctx *sql.Context, e sql.Expression) (sql.Expression, transform
 	return out, all && same, err
 }
 
+// guardedEach is guardedWhole of each of a list, which it copies.
+func guardedEach(ctx *sql.Context, list []sql.Expression) (out []sql.Expression, all transform.TreeIdentity, err error) {
+	out, all = slices.Clone(list), transform.SameTree
+	for i, e := range out {
+		var same transform.TreeIdentity
+		if out[i], same, err = guardedWhole(ctx, e); err != nil {
+			return nil, same, err
+		}
+		all = all && same
+	}
+	return out, all, nil
+}
+
+// guards are what may take the place of an expression, in this order; nil leaves it.
+var guards = []func(*sql.Context, sql.Expression) (sql.Expression, error){asTexts, operands, documents}
+
 // guarded is one expression whose operands are guarded.
 func guarded(ctx *sql.Context, e sql.Expression) (out sql.Expression, same transform.TreeIdentity, err error) {
 	same = transform.SameTree
-	if x, err := asTexts(ctx, e); err != nil {
-		return e, same, err
-	} else if x != nil {
-		e, same = x, transform.NewTree
-	}
-	if x, err := operands(ctx, e); err != nil {
-		return e, same, err
-	} else if x != nil {
-		e, same = x, transform.NewTree
-	}
-	if x, err := documents(ctx, e); err != nil {
-		return e, same, err
-	} else if x != nil {
-		e, same = x, transform.NewTree
+	for _, step := range guards {
+		if x, err := step(ctx, e); err != nil {
+			return e, same, err
+		} else if x != nil {
+			e, same = x, transform.NewTree
+		}
 	}
 	switch x := e.(type) {
 	case *expression.InTuple:

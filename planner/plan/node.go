@@ -55,10 +55,7 @@ func (n *DPAggregate) ProjectedExprs() []sql.Expression { return n.Exprs }
 
 // WithChildren implements sql.Node.
 func (n *DPAggregate) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	if len(children) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
-	}
-	return n, nil
+	return plan.NillaryWithChildren(n, children...)
 }
 
 // CollationCoercibility implements sql.CollationCoercible.

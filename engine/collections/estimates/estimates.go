@@ -8,6 +8,7 @@ import (
 
 	"github.com/dolthub/go-mysql-server/sql"
 	"github.com/dolthub/go-mysql-server/sql/expression"
+	"github.com/dolthub/go-mysql-server/sql/plan"
 	"github.com/dolthub/go-mysql-server/sql/types"
 
 	"scrim/engine/collections"
@@ -50,10 +51,7 @@ func (n *Estimates) ProjectedExprs() []sql.Expression { return n.exprs }
 
 // WithChildren implements sql.Node.
 func (n *Estimates) WithChildren(_ *sql.Context, children ...sql.Node) (sql.Node, error) {
-	if len(children) != 0 {
-		return nil, sql.ErrInvalidChildrenNumber.New(n, len(children), 0)
-	}
-	return n, nil
+	return plan.NillaryWithChildren(n, children...)
 }
 
 // String is what EXPLAIN prints.

@@ -13,6 +13,7 @@ import (
 	"scrim/accounting/privacy"
 	"scrim/engine/estimator"
 	"scrim/engine/estimator/internal/scalar"
+	"scrim/internal/lists"
 )
 
 // Cube is a release with all its public parameters fixed. It is immutable and safe for concurrent
@@ -428,11 +429,7 @@ func Ways(d, ways int) []Marginal {
 func order(a, b Set) int { return cmp.Or(cmp.Compare(a.Len(), b.Len()), cmp.Compare(a, b)) }
 
 func upTo(d int) []int {
-	dims := make([]int, d)
-	for i := range dims {
-		dims[i] = i
-	}
-	return dims
+	return lists.Make(d, func(i int) int { return i })
 }
 
 // axis is one dimension of a table: cells (o·n + v)·inner + j for outer o, value v and j < inner.

@@ -158,35 +158,16 @@ const nearly = 0x1p-27
 func distance2(limit float64, x, y []int64, w []float64) float64 {
 	from := 0.0
 	for len(x) > piece {
-		if from = add(from, x[:piece], y, w); from > limit {
+		if from = block.Distance2(from, x[:piece], y, w); from > limit {
 			return from
 		}
 		x, y, w = x[piece:], y[piece:], w[piece:]
 	}
-	return add(from, x, y, w)
+	return block.Distance2(from, x, y, w)
 }
 
 // piece is the number of terms between two comparisons.
 const piece = 64
-
-// add adds the terms in four sums, as each addition waits for the last.
-func add(from float64, x, y []int64, w []float64) float64 {
-	y, w = y[:len(x)], w[:len(x)]
-	var p, q, r float64
-	j := 0
-	for ; j+3 < len(x); j += 4 {
-		d, e, f, g := float64(x[j]-y[j]), float64(x[j+1]-y[j+1]), float64(x[j+2]-y[j+2]), float64(x[j+3]-y[j+3])
-		from += float64(w[j] * float64(d*d))
-		p += float64(w[j+1] * float64(e*e))
-		q += float64(w[j+2] * float64(f*f))
-		r += float64(w[j+3] * float64(g*g))
-	}
-	for ; j < len(x); j++ {
-		d := float64(x[j] - y[j])
-		from += float64(w[j] * float64(d*d))
-	}
-	return (from + p) + (q + r)
-}
 
 // average releases the mean of the kept persons at loss rho, where one person moves it by a vector
 // of weighted norm at most reach·λ(1+2^-30) before rounding (Core, metric).

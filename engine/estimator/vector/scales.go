@@ -238,14 +238,13 @@ func (m medians) share(dim, rounds int, rho, count float64) float64 {
 // same loss.
 type tails struct {
 	firstpass.Octaves
-	rho    float64
 	sigma2 noise.Variance
 	sigma  float64
 }
 
 func newTails(o firstpass.Octaves, rho float64) tails {
 	v := scalar.SmallSigma2(1, int64(o.Rounds()), rho)
-	return tails{o, rho, v, scalar.Root(v.Big())}
+	return tails{o, v, scalar.Root(v.Big())}
 }
 
 // beyond is the number K of persons.

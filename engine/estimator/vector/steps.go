@@ -195,14 +195,7 @@ func (v variances) of(w float64) *big.Int {
 	} else {
 		num.Lsh(num, uint(-exp))
 	}
-	q, m := num.QuoRem(num, den, new(big.Int))
-	if m.Sign() > 0 {
-		q.Add(q, big.NewInt(1))
-	}
-	if q.Sign() == 0 {
-		q.SetInt64(1)
-	}
-	return q
+	return scalar.Variance(num, den)
 }
 
 // estimate turns a mean in units of the group into an answer, with the standard deviation of its

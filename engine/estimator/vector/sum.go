@@ -237,9 +237,5 @@ func confinedList(m estimator.Memory, x []int64, lo, hi int64) []int64 {
 	if inRange(x, lo, hi) {
 		return x
 	}
-	out := estimator.Make[int64](m, len(x))
-	for i, v := range x {
-		out[i] = min(max(v, lo), hi)
-	}
-	return out
+	return clampedValues(m, x, lo, hi)
 }

@@ -26,6 +26,7 @@ import (
 	"scrim/engine/estimator/internal/firstpass"
 	"scrim/engine/estimator/internal/scalar"
 	"scrim/engine/estimator/noise"
+	"scrim/internal/lists"
 )
 
 // Shares and limits.
@@ -164,14 +165,8 @@ func (v view) Bias() string {
 }
 
 // all is the set of all dimensions.
-func (v view) all() cube.Set { return cube.Of(upTo(len(v.p.Dims))...) }
-
-func upTo(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
+func (v view) all() cube.Set {
+	return cube.Of(lists.Make(len(v.p.Dims), func(i int) int { return i })...)
 }
 
 // Release implements estimator.Estimator.

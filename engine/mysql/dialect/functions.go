@@ -26,9 +26,8 @@ func Functions() []sql.Function {
 // expression's value.
 type assign struct {
 	expression.UnaryExpressionStub
-	variable sql.Expression // a literal
-	name     string
-	typ      sql.Type
+	name string
+	typ  sql.Type
 }
 
 var (
@@ -39,7 +38,7 @@ var (
 // newAssign binds an assignment. A variable that there is not yet gets the expression's type at
 // once, since what reads it in the same statement is bound before the first row.
 func newAssign(ctx *sql.Context, variable, value sql.Expression) sql.Expression {
-	a := &assign{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, variable: variable, typ: variableType(value.Type(ctx))}
+	a := &assign{UnaryExpressionStub: expression.UnaryExpressionStub{Child: value}, typ: variableType(value.Type(ctx))}
 	if l, ok := variable.(*expression.Literal); ok {
 		a.name, _ = l.Value().(string)
 	}

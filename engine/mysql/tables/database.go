@@ -93,7 +93,7 @@ func (d *Database) DropTable(ctx *sql.Context, name string) error {
 // RenameTable implements sql.TableRenamer.
 func (d *Database) RenameTable(ctx *sql.Context, oldName, newName string) error {
 	from, to := d.ref(oldName), d.ref(newName)
-	if err := d.p.checkAlter(ctx, from, Change{Op: RenameTable, NewRef: to}); err != nil {
+	if err := d.p.checkAlter(ctx, from, Change{Op: RenameTable}); err != nil {
 		return err
 	}
 	if err := d.free(ctx, newName); err != nil {

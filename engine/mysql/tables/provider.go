@@ -284,10 +284,9 @@ const (
 // Change is one change of a table's definition.
 type Change struct {
 	Op      Op
-	Column  string         // of column operations: the column's present name (AddColumn: its name)
-	Columns []string       // of AddKey and DropKey: the key's columns
-	To      string         // of RenameColumn: the new name
-	NewRef  store.TableRef // of RenameTable: the new name
+	Column  string   // of column operations: the column's present name (AddColumn: its name)
+	Columns []string // of AddKey and DropKey: the key's columns
+	To      string   // of RenameColumn: the new name
 	// of ModifyColumn: by which the column's texts will be compared, where that changes
 	Collation sql.CollationID
 }

@@ -25,11 +25,7 @@ const maxSpenders = 200
 
 type analystsPage struct{ Rows []analystRow }
 
-func (d *Dashboard) analysts(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) analysts(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	rows := map[string]*analystRow{}
 	for _, p := range f.principals() {
 		rows[p] = &analystRow{Principal: p, Link: "/analysts/" + segment(p)}
@@ -72,13 +68,10 @@ type analystPage struct {
 	Ledger    string
 }
 
-func (d *Dashboard) analyst(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) analyst(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	who := r.PathValue("principal")
 	p := analystPage{Principal: who, Ledger: "/ledger?principal=" + url.QueryEscape(who)}
+	var err error
 	if p.Lines, p.More, err = f.lines(cards, func(b *accounting.BudgetStatus) bool { return b.Holder == who }); err != nil {
 		return "", nil, err
 	}

@@ -165,14 +165,14 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /login", d.login)
 	mux.HandleFunc("POST /logout", d.logout)
 	for path, page := range map[string]page{
-		"GET /{$}":                  d.overview,
-		"GET /budgets":              d.budgets,
-		"GET /tables":               d.tables,
-		"GET /tables/{account}":     d.table,
-		"GET /entities/{entity}":    d.entity,
-		"GET /analysts":             d.analysts,
-		"GET /analysts/{principal}": d.analyst,
-		"GET /ledger":               d.ledger,
+		"GET /{$}":                  d.informed(d.overview),
+		"GET /budgets":              d.informed(d.budgets),
+		"GET /tables":               d.informed(d.tables),
+		"GET /tables/{account}":     d.informed(d.table),
+		"GET /entities/{entity}":    d.informed(d.entity),
+		"GET /analysts":             d.informed(d.analysts),
+		"GET /analysts/{principal}": d.informed(d.analyst),
+		"GET /ledger":               d.informed(d.ledger),
 		"GET /refusals":             d.refusals,
 		"GET /server":               d.server,
 	} {
@@ -183,6 +183,17 @@ func (d *Dashboard) routes(mux *http.ServeMux) {
 
 // page makes the data of one page for a viewer and names its template.
 type page func(r *http.Request, v Viewer) (template string, data any, err error)
+
+// informed is a page that is made of the facts of the moment.
+func (d *Dashboard) informed(p func(r *http.Request, v Viewer, f *facts) (string, any, error)) page {
+	return func(r *http.Request, v Viewer) (string, any, error) {
+		f, err := d.facts(r.Context())
+		if err != nil {
+			return "", nil, err
+		}
+		return p(r, v, f)
+	}
+}
 
 var errNotFound = errors.New("dashboard: no such page")
 

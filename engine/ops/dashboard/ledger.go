@@ -33,11 +33,7 @@ var entryKinds = []accounting.EntryKind{
 	accounting.SetBudgetEntry, accounting.RemoveBudgetEntry, accounting.ResetBudgetEntry,
 }
 
-func (d *Dashboard) ledger(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) ledger(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	q := r.URL.Query()
 	p := ledgerPage{Principal: q.Get("principal"), Account: q.Get("account"), Kind: q.Get("kind")}
 	filter := accounting.Filter{Principal: p.Principal, Account: f.account(p.Account), Descending: true, Limit: pageEntries + 1}
@@ -51,12 +47,13 @@ func (d *Dashboard) ledger(r *http.Request, _ Viewer) (string, any, error) {
 	p.Lacking = q.Get("lacking") != ""
 	p.Filtered = p.Principal != "" || p.Account != "" || len(filter.Kinds) > 0 || p.Lacking
 	if p.Lacking {
-		var before uint64
-		if p.List, before, err = f.lackingOf(filter, pageEntries); before > 0 {
+		list, before, err := f.lackingOf(filter, pageEntries)
+		if p.List = list; before > 0 {
 			p.Older = older(p, before)
 		}
 		return "ledger.html", p, err
 	}
+	var err error
 	p.List, err = f.entries(filter)
 	if len(p.List) > pageEntries {
 		p.List = p.List[:pageEntries]

@@ -85,11 +85,7 @@ type overviewPage struct {
 	MakeBackup string
 }
 
-func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) overview(r *http.Request, v Viewer, f *facts) (string, any, error) {
 	p := overviewPage{Rates: d.rates(f.now), Causes: d.causes()}
 	p.Causes = p.Causes[:min(glanceLines, len(p.Causes))]
 	server := d.o.Server()
@@ -101,6 +97,7 @@ func (d *Dashboard) overview(r *http.Request, v Viewer) (string, any, error) {
 		p.Notices = p.Notices[:glanceNotices]
 		p.Notices[glanceNotices-1].More = more
 	}
+	var err error
 	if p.Undeclared, err = d.undeclared(r.Context()); err != nil {
 		return "", nil, err
 	}
@@ -151,12 +148,9 @@ type allBudgets struct {
 	More             int
 }
 
-func (d *Dashboard) budgets(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) budgets(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	var p allBudgets
+	var err error
 	if p.Totals, p.More, err = f.lines(cards, isTotal); err != nil {
 		return "", nil, err
 	}

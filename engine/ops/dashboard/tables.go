@@ -42,11 +42,7 @@ type undeclaredTable struct {
 	SQL  []string
 }
 
-func (d *Dashboard) tables(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) tables(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	p := tablesPage{Entities: f.status.Entities}
 	for _, t := range f.tables {
 		switch t.State {
@@ -111,11 +107,7 @@ type budgetsPage struct {
 	SQL        string // what would change its total budget, or set one
 }
 
-func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) table(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	account := r.PathValue("account")
 	p := budgetsPage{Title: f.name(account), Ledger: "/ledger?account=" + url.QueryEscape(account)}
 	p.Tables = append(p.Tables, lists.Filter(f.tables, func(t catalog.Table) bool { return t.Account == account })...)
@@ -137,11 +129,7 @@ func (d *Dashboard) table(r *http.Request, _ Viewer) (string, any, error) {
 	return "budgets.html", p, nil
 }
 
-func (d *Dashboard) entity(r *http.Request, _ Viewer) (string, any, error) {
-	f, err := d.facts(r.Context())
-	if err != nil {
-		return "", nil, err
-	}
+func (d *Dashboard) entity(r *http.Request, _ Viewer, f *facts) (string, any, error) {
 	name := r.PathValue("entity")
 	if entity, ok := budget.OfPersons(name); ok {
 		name = entity

@@ -55,15 +55,15 @@ func newMeasure(b *estimator.Block, centre []int64, weights []float64) measure {
 func (m *measure) run(norms []float64, r run) {
 	dim := len(m.centre)
 	for x, i := r.rows(dim), r.at; len(x) > 0; x, i = x[dim:], i+1 {
-		norms[i] = root(distance2(x[:dim], m.centre, m.weights) * m.slack)
+		norms[i] = root(Distance2(0, x[:dim], m.centre, m.weights) * m.slack)
 	}
 }
 
-// distance2 returns Σ_j w_j·(x_j − c_j)² in doubles: four sums of every fourth term, so that
+// Distance2 returns p + Σ_j w_j·(x_j − c_j)² in doubles: four sums of every fourth term, so that
 // additions need not wait for each other, then the terms that are left.
-func distance2(x, c []int64, w []float64) float64 {
+func Distance2(p float64, x, c []int64, w []float64) float64 {
 	c, w = c[:len(x)], w[:len(x)]
-	var p, q, r, s float64
+	var q, r, s float64
 	j := 0
 	for ; j+3 < len(x); j += 4 {
 		d, e, f, g := float64(x[j]-c[j]), float64(x[j+1]-c[j+1]), float64(x[j+2]-c[j+2]), float64(x[j+3]-c[j+3])

@@ -431,12 +431,15 @@ func Sigma2(sensitivity2 *big.Int, queries int64, rho float64) *big.Int {
 	num := new(big.Int).Mul(sensitivity2, big.NewInt(queries))
 	num.Mul(num, r.Denom())
 	den := new(big.Int).Lsh(r.Num(), 1)
+	return Variance(num, den)
+}
+
+// Variance returns ⌈num/den⌉, at least 1: with a sensitivity of 0 there is noise all the same. It
+// changes num.
+func Variance(num, den *big.Int) *big.Int {
 	q, m := num.QuoRem(num, den, new(big.Int))
-	if m.Sign() > 0 {
+	if m.Sign() > 0 || q.Sign() == 0 {
 		q.Add(q, big.NewInt(1))
-	}
-	if q.Sign() == 0 {
-		q.SetInt64(1) // sensitivity 0: noise all the same
 	}
 	return q
 }
