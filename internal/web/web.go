@@ -19,8 +19,6 @@ import (
 	"scrim/internal/connlimit"
 )
 
-
-
 // Limits bound what a Server gives its clients.
 type Limits struct {
 	Connections int // that are open; what is more takes the place of one that answers nothing

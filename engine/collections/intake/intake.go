@@ -43,8 +43,6 @@ import (
 	"scrim/internal/web"
 )
 
-
-
 // Options say what is served.
 type Options struct {
 	Backend Backend
