@@ -268,6 +268,7 @@ func TestLongDecimalsCompare(t *testing.T) {
 		"SELECT l.id, r.id FROM a l JOIN a r ON l.x = r.y":                                                    "[[3 3]]",
 		"SELECT id FROM a WHERE x IN (SELECT y FROM a)":                                                       "[[3]]",
 		"SELECT id FROM a GROUP BY id HAVING SUM(x) > SUM(y) ORDER BY id":                                     "[[1] [2]]",
+		"SELECT COUNT(*) FROM a WHERE x > (SELECT MAX(y) FROM a) AND id = 1":                                  "[[1]]",
 		"SELECT COUNT(*) FROM a WHERE x > 900719925474099299.99999999999999999999":                            "[[1]]",
 	} {
 		if got := fmt.Sprint(root.query(q)); got != want {

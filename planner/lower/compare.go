@@ -283,19 +283,26 @@ func (l *lowerer) sameNumbers(x, y Expr) (Expr, Expr) {
 	return l.toDecimal(x, p, s), l.toDecimal(y, p, s)
 }
 
-// inTwo is an exact number as a row of its whole part and its fraction, which has the scale and the
-// number's sign: such rows compare as the numbers do.
+// inTwo is an exact number as a row of two, and such rows compare as the numbers do: 0 and the
+// number where that has room in 38 digits with the scale, else its whole part and its fraction,
+// which the store computes slowly.
 func (l *lowerer) inTwo(x Expr, scale int) Expr {
-	_, s := precision(x)
-	x.SQL = l.let(x.SQL, func(r string) string {
+	p, s := precision(x)
+	let := l.let
+	if x.Subquery {
+		let = l.name
+	}
+	x = l.toDecimal(x, p, s)
+	x.SQL = let(x.SQL, func(r string) string {
 		whole, rest := "trunc("+r+")", fmt.Sprintf("%s %% CAST('1' AS DECIMAL(%d,%d))", r, maxPrecision, s)
-		switch s {
-		case 0:
-			whole, rest = r, "0"
-		case maxPrecision:
+		if s == maxPrecision {
 			whole, rest = "0", r
 		}
-		return fmt.Sprintf("(CASE WHEN %s IS NOT NULL THEN row(CAST(%s AS DECIMAL(%[3]d,0)), CAST(%[4]s AS DECIMAL(%[3]d,%[5]d))) END)", r, whole, maxPrecision, rest, scale)
+		row := func(whole, rest string) string {
+			return fmt.Sprintf("row(CAST(%s AS DECIMAL(%d,0)), CAST(%s AS DECIMAL(%[2]d,%[4]d)))", whole, maxPrecision, rest, scale)
+		}
+		most := fmt.Sprintf("%s' AS DECIMAL(%d,%d))", "0"+strings.Repeat("9", maxPrecision-scale), maxPrecision, s)
+		return "(CASE WHEN " + r + " BETWEEN CAST('-" + most + " AND CAST('" + most + " THEN " + row("0", r) + " WHEN " + r + " IS NOT NULL THEN " + row(whole, rest) + " END)"
 	})
 	return x
 }

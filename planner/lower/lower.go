@@ -383,6 +383,7 @@ type Expr struct {
 	SQL      string
 	Type     Type
 	Nullable bool
+	Subquery bool // is named once where that can be: the store runs it again for each name
 
 	read   read    // what is known of it as a column
 	word   oneWord // what it is in a machine word

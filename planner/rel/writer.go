@@ -243,7 +243,7 @@ func (s *Writer) withoutSubqueries(e sql.Expression, cols lower.Columns, transla
 			q := subquery{s.Alias() + ".v", x.SQL}
 			list = append(list, q)
 			id := s.NewID()
-			found[id] = lower.Expr{SQL: q.name, Type: x.Type, Nullable: x.Nullable}
+			found[id] = lower.Expr{SQL: q.name, Type: x.Type, Nullable: x.Nullable, Subquery: true}
 			return tree.Column(id, 0, e.Type(s.ctx), "", "", "subquery"), nil
 		}
 		children := e.Children()
