@@ -230,10 +230,11 @@ func TestSelectedTables(t *testing.T) {
 		"CREATE TABLE f AS SELECT SUM(x) AS s, MAX(x) AS m, MIN(z) AS z, SUM(y) AS y, SUM(x) + 1 AS p, IFNULL(SUM(x), 0) AS i, COUNT(*) AS c FROM n",
 		"CREATE TABLE g AS SELECT n.x, o.x + 1 AS o, d.m, IFNULL(d.m, 0) AS i FROM n o LEFT JOIN n ON n.x = o.x CROSS JOIN (SELECT MAX(x) AS m FROM n) d",
 		"CREATE TABLE h AS SELECT n.x, a.x AS a FROM a LEFT JOIN (SELECT x FROM n) n ON n.x = a.x",
-		"CREATE TABLE IF NOT EXISTS f AS SELECT 7 AS s")
+		"CREATE TABLE IF NOT EXISTS f AS SELECT 7 AS s", "CREATE TABLE j AS SELECT x, COUNT(*) AS c FROM a GROUP BY x WITH ROLLUP")
 	for q, want := range map[string]string{
-		"SELECT * FROM f": "[[NULL NULL NULL NULL NULL 0 0]]",
-		"SELECT * FROM h": "[[NULL 1] [NULL 2]]",
+		"SELECT * FROM f":               "[[NULL NULL NULL NULL NULL 0 0]]",
+		"SELECT * FROM h":               "[[NULL 1] [NULL 2]]",
+		"SELECT * FROM j ORDER BY c, x": "[[1 1] [2 1] [NULL 2]]",
 		"SELECT table_name, GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM information_schema.columns WHERE table_name IN ('f', 'g', 'h') AND is_nullable = 'NO' GROUP BY 1": "[[f i,c] [g o,i]]",
 	} {
 		if got := fmt.Sprint(root.query(q)); got != want {

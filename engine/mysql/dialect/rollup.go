@@ -35,7 +35,7 @@ import (
 func rollups(s ast.Statement) error {
 	var found []*ast.Select
 	everywhere(s, func(n ast.SQLNode) {
-		if sel, ok := n.(*ast.Select); ok && rolled(sel) {
+		if sel, ok := n.(*ast.Select); ok && rolled(sel) && !slices.Contains(found, sel) { // that of CREATE TABLE is met twice
 			found = append(found, sel)
 		}
 	})
