@@ -103,8 +103,15 @@ func processor(out []byte) string {
 // suffix is what go test adds to a benchmark's name: how many threads it may use.
 var suffix = regexp.MustCompile(`-\d+$`)
 
+// ownTime matches units of what a benchmark times itself, or compares: then the time of its whole
+// loop says nothing.
+var ownTime = regexp.MustCompile(`-m?s$|/s$|^ours/`)
+
+// wide is how many units of one benchmark are columns.
+const wide = 6
+
 // measuredTable makes a Markdown table of what go test -bench has printed: a row each benchmark, a
-// column each unit, medians of repeated lines.
+// column each unit, medians of repeated lines; of a single one with many units a row each unit.
 func measuredTable(out []byte) (string, error) {
 	var names, units []string
 	values := map[[2]string][]float64{}
@@ -131,11 +138,18 @@ func measuredTable(out []byte) (string, error) {
 	if len(names) == 0 {
 		return "", errors.New("no benchmark has run")
 	}
-	// A benchmark that reports a time of its own has no use for that of one whole loop.
-	if len(units) > 1 && slices.ContainsFunc(units, func(u string) bool { return strings.HasSuffix(u, "-ms") || strings.Contains(u, "/s") }) {
+	if slices.ContainsFunc(units, ownTime.MatchString) {
 		units = slices.DeleteFunc(units, func(u string) bool { return u == "ns/op" })
 	}
 	var b strings.Builder
+	if len(names) == 1 && len(units) > wide {
+		form.Table(&b, []string{"`" + names[0] + "`", ""}, func(row func([]string)) {
+			for _, u := range units {
+				row([]string{u, measuredCell(values[[2]string{names[0], u}], u)})
+			}
+		})
+		return b.String(), nil
+	}
 	form.Table(&b, append([]string{""}, units...), func(row func([]string)) {
 		for _, name := range names {
 			cells := []string{"`" + name + "`"}
