@@ -68,8 +68,8 @@ compares estimators with papers.
 - **Wild**: an answer under a third, or over three times, of the exact one, whose interval at 95 % denies it. Noise of exactly the stated size does so now and then
   where a group is small; how often is the number in brackets.
 - **Bias** is |mean − exact| over DP_STDERR, the root of the mean square over a statement's groups, without what so few runs have in it by chance. The **total** over groups, of counts and
-  sums that are all told, is off where the mean of its answers is more than 2 % from the exact one, beyond two of its standard errors. By m, both are of cells whose best clip takes
-  at most 1 % of the answers; what more is clipped is in the error. **Sharpness** is half the width of the interval at 95 % over the error, the median
+  sums that are all told, is off where the mean of its answers is more than 2 % from the exact one, beyond two of its standard errors. The tables by m count only cells whose
+  best clip takes at most 1 % of the answers. **Sharpness** is half the width of the interval at 95 % over the error, the median
   over groups; 1.96 is perfect.
 - **Silent**: an empty result, or a NULL, without a warning (SHOW WARNINGS after each statement). **No answer**: NULL, or a key that was left out.
 - Of a class of m, coverage and the share without an answer are averages over its cells, the latter by the m of groups.
