@@ -115,6 +115,10 @@ var held = regexp.MustCompile(`(?i)_lock(s)?\(`)
 
 func holds(s script) bool { return s.reads && held.MatchString(s.steps[0].text) }
 
+// anyOrder is why statements fail whose order nothing asks for: now and then their rows come in the
+// order that is expected.
+const anyOrder = "an order that no ORDER BY asks for"
+
 // TestEngine runs the lists and compares what does not pass with the two files.
 func TestEngine(t *testing.T) {
 	if *write && (!*whole || *only != "") {
@@ -184,7 +188,7 @@ func TestEngine(t *testing.T) {
 			switch reason, ok := listed[name{x.list, x.key}]; {
 			case x.outcome == o && !ok:
 				t.Errorf("not in %s: %s: %s\nstatement: %s\nexpected:  %s\ngot:       %s", file, x.list, x.key, x.text, x.want, x.got)
-			case x.outcome != o && ok:
+			case x.outcome != o && ok && reason != upstream+anyOrder:
 				t.Errorf("in %s (%s), but no longer so; run with -enginetest.all -enginetest.write: %s: %s", file, reason, x.list, x.key)
 			}
 			delete(listed, name{x.list, x.key})
